@@ -1,0 +1,1 @@
+"""AgentAdmin: LLM agents whose state is durable, and a browser to administer them."""

@@ -1,0 +1,1 @@
+"""Roles, object scopes, API tokens and login."""

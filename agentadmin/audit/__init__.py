@@ -1,0 +1,1 @@
+"""The hash-chained record of who did or tried what."""

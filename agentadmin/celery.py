@@ -1,0 +1,29 @@
+"""The Celery application: it carries thread ids, the rows are the truth."""
+
+import os
+
+from celery import Celery
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentadmin.settings")
+
+from django.conf import settings
+
+from agentadmin.redis import broker_url
+
+app = Celery("agentadmin", broker=broker_url(settings.BROKER_URL))
+app.conf.update(
+    accept_content=["json"],
+    task_serializer="json",
+    result_backend=None,
+    task_ignore_result=True,
+    task_acks_late=True,
+    task_reject_on_worker_lost=True,
+    task_publish_retry_policy={"max_retries": 2, "interval_start": 0, "interval_max": 0.2},
+    worker_prefetch_multiplier=1,
+    worker_hijack_root_logger=False,
+    broker_connection_retry_on_startup=True,
+    # kombu's own default is no socket timeout at all; takeover is by lease, not by redelivery.
+    broker_transport_options={"visibility_timeout": 7200, "socket_timeout": 30},
+    timezone="UTC",
+)
+app.autodiscover_tasks(["runs_app"])

@@ -1,0 +1,155 @@
+"""The one settings file; every deployment differs only in its environment."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.utils import get_random_secret_key
+from django.utils.csp import CSP
+
+from agentadmin import env
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+DATA = env.data_folder(BASE_DIR)
+
+DEBUG = env.flag("DEBUG")
+# `up` writes the key into the data folder before it starts a child; commands that run before that
+# need no lasting key.
+SECRET_KEY = env.secret_key(DATA) or get_random_secret_key()
+HOST = env.text("HOST", "127.0.0.1")
+PORT = env.integer("PORT", 8000, low=1, high=65535)
+ALLOWED_HOSTS = [HOST, "127.0.0.1", "localhost", "[::1]", "testserver", *env.items("ALLOWED_HOSTS")]
+CSRF_TRUSTED_ORIGINS = env.items("CSRF_TRUSTED_ORIGINS")
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "channels",
+    "ninja",
+    "agentadmin.access",
+    "agentadmin.audit",
+    "sessions_app",
+    "runs_app",
+]
+
+MIDDLEWARE = [
+    "agentadmin.middleware.trace",
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.csp.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+
+ROOT_URLCONF = "agentadmin.urls"
+ASGI_APPLICATION = "agentadmin.asgi.application"
+APPEND_SLASH = False
+
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.csp",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+# --- Database ---------------------------------------------------------------------------------
+
+DATABASES = {"default": env.database(DATA)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Redis, Celery, leases ----------------------------------------------------------------------
+
+REDIS_URL = env.text("REDIS_URL", env.embedded_redis_url(DATA))
+BROKER_URL = env.text("BROKER_URL", REDIS_URL)
+LEASE = env.lease()
+
+# --- Sign-in ------------------------------------------------------------------------------------
+
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "sign_in"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+
+# --- Browser security ---------------------------------------------------------------------------
+
+SECURE_CSP: dict[str, Any] = {
+    "default-src": [CSP.NONE],
+    "script-src": [CSP.SELF, CSP.NONCE],
+    "style-src": [CSP.SELF],
+    "img-src": [CSP.SELF, "data:", "blob:"],
+    "font-src": [CSP.SELF],
+    "connect-src": [CSP.SELF],
+    "form-action": [CSP.SELF],
+    "base-uri": [CSP.NONE],
+    "frame-ancestors": [CSP.NONE],
+    "require-trusted-types-for": ["'script'"],
+    "trusted-types": ["htmx", "lit-html"],
+}
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+# Behind a TLS proxy; `make run` speaks plain HTTP on loopback.
+HTTPS = env.flag("AGENTADMIN_HTTPS")
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_HTTPONLY = True
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+CSRF_FAILURE_VIEW = "agentadmin.problems.csrf_failure"
+# The contract allows bodies of 32 MB; the API refuses larger ones with a problem of its own.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
+
+# --- Static files -------------------------------------------------------------------------------
+
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static" / "dist"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "agentadmin.bundle.BundleStorage"},
+}
+
+# --- Language and time --------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+USE_I18N = True
+TIME_ZONE = "UTC"
+USE_TZ = True
+
+# --- Logging ------------------------------------------------------------------------------------
+
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"trace": {"()": "agentadmin.trace.TraceFilter"}},
+    "formatters": {
+        "line": {
+            "format": "%(asctime)s %(levelname)s %(name)s [%(trace_id)s] %(message)s",
+        }
+    },
+    "handlers": {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["trace"]},
+    },
+    "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
+    "loggers": {
+        # Every request of a page is not news; what failed is logged by the view that failed.
+        "httpx": {"level": "WARNING"},
+        "django.request": {"level": "ERROR"},
+    },
+}

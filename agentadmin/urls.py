@@ -1,0 +1,14 @@
+"""Every address of the product: health, then API, then pages."""
+
+from django.contrib.staticfiles.views import serve
+from django.urls import path, re_path
+
+from agentadmin import health
+
+urlpatterns = [
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", health.metrics, name="metrics"),
+    # The web server answers for bundled files itself; this serves what packages bring.
+    re_path(r"^static/(?P<path>.*)$", serve, {"insecure": True}),
+]
