@@ -1,0 +1,1 @@
+"""Building what a model is asked: selection, sizes, compaction."""
