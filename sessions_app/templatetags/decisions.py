@@ -1,0 +1,63 @@
+"""Permission decisions as capitals: the verdict, then the rule or step, then who."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+
+register = template.Library()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one behaviour is shown."""
+
+    glyph: str
+    word: str
+    css: str
+
+
+VERDICTS = {
+    "allow": Verdict("g-done", "ALLOW", "allow"),
+    "ask": Verdict("g-question", "ASK", "ask"),
+    "deny": Verdict("g-deny", "DENY", "deny"),
+}
+
+# The thirteen outcomes of the decision, spec Decision 2, in words an operator reads.
+BECAUSE = {
+    "deny_rule": "deny rule",
+    "plan_mode": "plan mode",
+    "tool_check": "tool check",
+    "safety": "safety check",
+    "safety_check": "safety check",
+    "explore": "explore mode",
+    "explore_mode": "explore mode",
+    "ask_rule": "ask rule",
+    "allow_rule": "allow rule",
+    "accept_edits": "accept-edits mode",
+    "read_only": "read-only tool",
+    "bypass": "bypass mode",
+    "dont_ask": "dont-ask mode",
+    "default": "no rule matched",
+}
+
+
+@register.filter
+def because(step: object) -> str:
+    """Name the step that decided; an unknown one keeps its own words."""
+    return BECAUSE.get(str(step or ""), str(step or "").replace("_", " "))
+
+
+@register.filter
+def verdict(behavior: object) -> Verdict:
+    """Find how a behaviour is shown; an unknown one is shown as a question."""
+    name = str(behavior or "").lower()
+    return VERDICTS.get(name) or Verdict("g-question", name.upper() or "UNKNOWN", "ask")
+
+
+@register.inclusion_tag("_decision.html")
+def decision(
+    behavior: object, *, rule: str = "", why: str = "", final: object = "", by: str = ""
+) -> dict[str, Any]:
+    """Show a decision, and the person's answer (`final`, `by`) when it had asked."""
+    return {"first": behavior, "rule": rule, "why": why, "final": final, "by": by}
