@@ -1,0 +1,1 @@
+"""The engine: agents with durable state, usable without Django."""

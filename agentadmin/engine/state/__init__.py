@@ -1,0 +1,1 @@
+"""What an agent is between calls: its state, how it is written and changed."""
