@@ -1,0 +1,101 @@
+"""Append entries to a chain, inside the transaction of the change they tell of.
+
+`append` must be the last statement before COMMIT: it holds the chain's head until then, and the
+lock order of the whole product is thread first, chain head last.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from typing import TYPE_CHECKING
+
+from django.db import connections
+from django.db.transaction import TransactionManagementError
+
+from agentadmin.audit.format import (
+    GENESIS,
+    NewEntry,
+    chain_of,
+    columns_of,
+    content_columns_of,
+    seal,
+)
+from agentadmin.audit.models import AuditChain, AuditEntry
+from agentadmin.engine.clock import now
+from agentadmin.engine.state.codec import loads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+
+def append(entry: NewEntry, *, using: str = "default") -> AuditEntry:
+    """Write one entry at the head of its chain."""
+    return append_all([entry], using=using)[0]
+
+
+def append_all(entries: Sequence[NewEntry], *, using: str = "default") -> list[AuditEntry]:
+    """Write several entries of one chain, in their order."""
+    if not connections[using].in_atomic_block:
+        raise TransactionManagementError("An audit entry belongs into the change's transaction.")
+    chain = chain_of(entries[0].namespace)
+    # 1. Hold the head. PostgreSQL locks the row; SQLite's IMMEDIATE transaction is the lock.
+    head = _locked_head(chain, using)
+    # 2. Give each entry its number, time and link.
+    rows: list[AuditEntry] = []
+    n, head_hash = head.n, head.head_hash
+    for entry in entries:
+        n += 1
+        rows.append(_row(entry, chain=chain, n=n, prev_hash=head_hash))
+        head_hash = rows[-1].hash
+    AuditEntry.objects.using(using).bulk_create(rows)
+    # 3. Move the head. The condition catches a database whose transactions are not what 1 expects.
+    moved = (
+        AuditChain.objects.using(using)
+        .filter(chain=chain, n=head.n)
+        .update(n=n, head_hash=head_hash)
+    )
+    if moved != 1:
+        raise TransactionManagementError(f"Two writers held the head of audit chain {chain}.")
+    return rows
+
+
+def _locked_head(chain: str, using: str) -> AuditChain:
+    heads = AuditChain.objects.using(using)
+    head = heads.select_for_update().filter(chain=chain).first()
+    if head is None:
+        # The first entry of a chain: of two writers who find none, one inserts and both lock.
+        heads.bulk_create([AuditChain(chain=chain, n=0, head_hash=GENESIS)], ignore_conflicts=True)
+        head = heads.select_for_update().get(chain=chain)
+    return head
+
+
+def _row(entry: NewEntry, *, chain: str, n: int, prev_hash: str) -> AuditEntry:
+    at = _to_the_millisecond(now())
+    entry_id = _entry_id(at, n)
+    sealed = seal(entry, entry_id=str(entry_id), n=n, at=at, prev_hash=prev_hash)
+    columns = columns_of(loads(sealed.header)) | content_columns_of(loads(sealed.body))
+    return AuditEntry(
+        **{**columns, "id": entry_id, "chain": chain},
+        n=n,
+        at=at,
+        header=sealed.header,
+        body=sealed.body,
+        salt=sealed.salt,
+        body_commit=sealed.body_commit,
+        prev_hash=prev_hash,
+        hash=sealed.hash,
+    )
+
+
+def _to_the_millisecond(at: datetime) -> datetime:
+    """The header states milliseconds; the column must say exactly the same."""
+    return at.replace(microsecond=at.microsecond // 1000 * 1000)
+
+
+def _entry_id(at: datetime, n: int) -> uuid.UUID:
+    """A UUIDv7 whose counter is the entry's number, so that one chain sorts by id as by n."""
+    milliseconds = round(at.timestamp() * 1000)
+    low = 0b10 << 62 | int.from_bytes(os.urandom(8)) & (1 << 62) - 1
+    return uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | (n & 0xFFF) << 64 | low)
