@@ -27,3 +27,6 @@ app.conf.update(
     timezone="UTC",
 )
 app.autodiscover_tasks(["runs_app"])
+
+# Imported for its signal handlers, which only a worker fires.
+from agentadmin import heartbeat  # noqa: E402, F401

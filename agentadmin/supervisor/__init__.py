@@ -1,0 +1,1 @@
+"""Starts the product's processes, keeps them running, and takes them down together."""
