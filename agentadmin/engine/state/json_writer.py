@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from math import isfinite, isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
@@ -70,7 +70,7 @@ def write(value: Any, layout: Layout) -> str:
         out.append(top.lead)
         top.lead = top.separator
         if top.keyed:
-            key, item = item  # type: ignore[misc]  # items of a dict come in pairs
+            key, item = cast(tuple[Any, Any], item)
             out.append(_key(key) + layout.colon)
         _begin(item, layout, stack, out)
     return "".join(out)
