@@ -97,3 +97,9 @@ def marked(value: object) -> SafeString:
 def hidden_chars(value: object) -> list[tuple[str, str]]:
     """List the hidden characters of a text, for the findings beside it."""
     return hidden_in("" if value is None else str(value))
+
+
+@register.filter
+def shown(value: object) -> SafeString:
+    """Show what a tag already rendered as it is, and any other value exactly."""
+    return value if isinstance(value, SafeString) else marked(value)
