@@ -1,0 +1,197 @@
+"""The statements of a commit, the same for SQLite and PostgreSQL but for two dialect words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
+
+from agentadmin.engine.clock import now
+from agentadmin.engine.journal.base import Batch, CommitKind, Committed, Release, ThreadRef
+from agentadmin.engine.journal.facts import Fact, SealedFact
+from sessions_app.models import AgentThread, JournalFact, Payload, StateSnapshot
+
+INLINE_LIMIT = 64 * 1024
+"""Payloads longer than this many characters stand in their own table (spec §8.2)."""
+
+THREAD = AgentThread._meta.db_table
+FACT = JournalFact._meta.db_table
+SNAPSHOT = StateSnapshot._meta.db_table
+PAYLOAD = Payload._meta.db_table
+
+_RELEASED = {
+    Release.NEVER: "1 = 0",
+    Release.IF_IDLE: "pending_controls = 0 AND queued_turns = 0",
+    Release.PARK: "pending_controls = 0",
+}
+
+
+class Dialect:
+    """How one database writes ids and tells the time. Leases go by the database's clock."""
+
+    def __init__(self, connection: BaseDatabaseWrapper) -> None:
+        self.connection = connection
+        self.server_clock = connection.vendor == "postgresql"
+
+    def uuid(self, value: str) -> str | UUID:
+        """A UUID as this database stores it."""
+        id_ = UUID(value)
+        return id_ if self.connection.features.has_native_uuid_field else id_.hex
+
+    def time(self, seconds: float = 0.0) -> tuple[str, list[Any]]:
+        """SQL and parameters for the database's time, `seconds` from now."""
+        if self.server_clock:
+            return "clock_timestamp() + make_interval(secs => %s)", [seconds]
+        return "%s", [self.stamp(now() + timedelta(seconds=seconds))]
+
+    def stamp(self, value: datetime) -> Any:
+        """A time as a parameter of a raw statement."""
+        return self.connection.ops.adapt_datetimefield_value(value)
+
+    def read_time(self, value: datetime | str) -> datetime:
+        """A time out of a raw statement."""
+        if isinstance(value, str):
+            value = datetime.fromisoformat(value)
+        return value if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def dialect(using: str) -> Dialect:
+    """The dialect of a configured database."""
+    return Dialect(connections[using])
+
+
+def advance(
+    cursor: CursorWrapper, words: Dialect, ref: ThreadRef, batch: Batch
+) -> Committed | None:
+    """Take n seqs (and a version) from the thread's row; None when the condition does not hold."""
+    now_sql, now_params = words.time()
+    sets = ["head_seq = head_seq + %s", "version = version + %s", f"updated_at = {now_sql}"]
+    params: list[Any] = [len(batch.facts), int(batch.snapshot is not None), *now_params]
+    if batch.snapshot is not None:
+        sets += ["context_messages = %s", "context_tokens = %s"]
+        params += [batch.snapshot.messages, batch.snapshot.tokens]
+    if batch.kind is CommitKind.EDIT:
+        sets += ["lease_epoch = lease_epoch + 1", "lease_owner = NULL", "lease_until = NULL"]
+    elif batch.release is not Release.NEVER:
+        condition = _RELEASED[batch.release]
+        sets += [
+            f"lease_owner = CASE WHEN {condition} THEN NULL ELSE lease_owner END",
+            f"lease_until = CASE WHEN {condition} THEN NULL ELSE lease_until END",
+        ]
+    where, where_params = _condition(words, ref, batch)
+    cursor.execute(
+        f"UPDATE {THREAD} SET {', '.join(sets)} WHERE {where} "  # noqa: S608 - fixed words only
+        f"RETURNING head_seq, version, lease_epoch, lease_owner, updated_at",
+        [*params, *where_params],
+    )
+    row = cursor.fetchone()
+    if row is None:
+        return None
+    head, version, epoch, owner, at = row
+    return Committed(
+        first_seq=head - len(batch.facts) + 1,
+        last_seq=head,
+        version=version,
+        epoch=epoch,
+        at=words.read_time(at),
+        released=batch.kind is CommitKind.RUN and owner is None,
+    )
+
+
+def _condition(words: Dialect, ref: ThreadRef, batch: Batch) -> tuple[str, list[Any]]:
+    where, params = ["id = %s"], [words.uuid(ref.id)]
+    if batch.kind is CommitKind.RUN:
+        where.append("lease_epoch = %s")
+        params.append(batch.lease.epoch if batch.lease else -1)
+    elif batch.kind is CommitKind.EDIT:
+        now_sql, now_params = words.time()
+        where.append(f"(lease_until IS NULL OR lease_until <= {now_sql})")
+        params += now_params
+    if batch.kind is CommitKind.EDIT or batch.snapshot is not None:
+        where.append("version = %s")
+        params.append(batch.expected_version)
+    return " AND ".join(where), params
+
+
+def insert_facts(
+    cursor: CursorWrapper, words: Dialect, ref: ThreadRef, batch: Batch, at: Committed
+) -> None:
+    """Append the facts; a long payload goes to its own row first."""
+    if not batch.facts:
+        return
+    thread = words.uuid(ref.id)
+    time = words.stamp(at.at)
+    rows: list[Any] = []
+    for index, fact in enumerate(batch.facts):
+        inline = len(fact.text) <= INLINE_LIMIT
+        if not inline:
+            insert_payload(cursor, thread, fact)
+        rows += [thread, at.first_seq + index, fact.type, fact.turn_id, fact.run_id, fact.step_id]
+        rows += [fact.required, fact.text if inline else None, fact.salt, fact.commit]
+        rows += [time, at.epoch]
+    places = ", ".join(["(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"] * len(batch.facts))
+    cursor.execute(
+        f"INSERT INTO {FACT} (thread_id, seq, type, turn_id, run_id, step_id, required, payload, "  # noqa: S608
+        f"salt, payload_commit, occurred_at, epoch) VALUES {places}",
+        rows,
+    )
+
+
+def insert_payload(cursor: CursorWrapper, thread: str | UUID, fact: SealedFact) -> None:
+    """Store a long payload under its commitment."""
+    cursor.execute(
+        f'INSERT INTO {PAYLOAD} (thread_id, "commit", salt, text) VALUES (%s, %s, %s, %s)',  # noqa: S608
+        [thread, fact.commit, fact.salt, fact.text],
+    )
+
+
+def insert_snapshot(
+    cursor: CursorWrapper, words: Dialect, ref: ThreadRef, batch: Batch, at: Committed
+) -> None:
+    """Write the new version's row; an unchanged substate points at the version that holds it."""
+    draft = batch.snapshot
+    if draft is None:
+        return
+    thread = words.uuid(ref.id)
+    replaced = draft.replaced
+    if draft.replaced_in_batch is not None:
+        replaced = at.first_seq + draft.replaced_in_batch
+    holder, holder_params = "%s", [at.version]
+    if draft.substate is None:
+        holder = f"(SELECT substate_version FROM {SNAPSHOT} WHERE thread_id = %s AND version = %s)"  # noqa: S608
+        holder_params = [thread, at.version - 1]
+    salt = None if draft.substate is None else draft.salt
+    cursor.execute(
+        f"INSERT INTO {SNAPSHOT} (thread_id, version, seq, substate, substate_version, "  # noqa: S608
+        "substate_salt, substate_commit, replaced_seq, digest, reason, actor, messages, tokens, "
+        f"created_at) VALUES (%s, %s, %s, %s, {holder}, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        [
+            thread,
+            at.version,
+            at.last_seq,
+            draft.substate,
+            *holder_params,
+            salt,
+            draft.substate_commit,
+            replaced,
+            draft.digest,
+            draft.reason,
+            draft.actor,
+            draft.messages,
+            draft.tokens,
+            words.stamp(at.at),
+        ],
+    )
+
+
+def committed_facts(batch: Batch, at: Committed) -> Sequence[Fact]:
+    """The batch's facts with the seqs they got."""
+    return tuple(
+        Fact.of(fact, seq=at.first_seq + index, at=at.at, epoch=at.epoch)
+        for index, fact in enumerate(batch.facts)
+    )

@@ -1,0 +1,223 @@
+"""What an agent is between calls: identity, head, facts, snapshots, mailbox (design §3).
+
+Payloads, substates and bodies are canonical text written by the engine's codec, never JSONField:
+jsonb refuses NUL, reorders keys and changes numbers. Only `journal`, `mailbox` and `state_store`
+write these tables.
+"""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.db import models
+
+from agentadmin.engine.identity import new_id
+from sessions_app.states import ControlState, ThreadStatus
+
+
+def uuid7() -> UUID:
+    """A public row id that sorts by the time of its making."""
+    return UUID(new_id())
+
+
+class AgentSession(models.Model):
+    """One conversation: (namespace, user or nobody, session id)."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    namespace = models.TextField()
+    user_id = models.TextField(null=True)  # noqa: DJ001 - nobody is not a user called ""
+    session_id = models.TextField()
+    identity_hash = models.CharField(max_length=64, unique=True)
+    agent_id = models.TextField()
+    """The agent of the first thread; lists show and filter it."""
+    status = models.CharField(max_length=10, default=ThreadStatus.IDLE)
+    thread_count = models.PositiveIntegerField(default=0)
+    pending = models.PositiveIntegerField(default=0)
+    tokens = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["-updated_at", "-id"], name="session_recent"),
+            models.Index(fields=["status", "-updated_at", "-id"], name="session_status"),
+            models.Index(fields=["namespace", "-updated_at", "-id"], name="session_namespace"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id or 'anonymous'} / {self.session_id}"
+
+
+class AgentThread(models.Model):
+    """One agent's continuing context in a session: its head, its lease, its queue counters."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    session = models.ForeignKey(AgentSession, on_delete=models.CASCADE, related_name="threads")
+    agent_id = models.TextField()
+    thread_id = models.TextField(default="main")
+    identity_hash = models.CharField(max_length=64, unique=True)
+
+    head_seq = models.BigIntegerField(default=0)
+    version = models.BigIntegerField(default=0)
+    lease_owner = models.TextField(null=True)  # noqa: DJ001 - nobody holds it
+    lease_epoch = models.BigIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True)
+
+    status = models.CharField(max_length=10, default=ThreadStatus.IDLE)
+    active_run_id = models.TextField(null=True)  # noqa: DJ001 - no run is active
+    active_turn_id = models.TextField(null=True)  # noqa: DJ001 - no turn is at the head
+    queued_turns = models.PositiveIntegerField(default=0)
+    pending_controls = models.PositiveIntegerField(default=0)
+    pending_interactions = models.PositiveIntegerField(default=0)
+    runnable_since = models.DateTimeField(null=True)
+    """Set while the head turn can go on; the sweep looks for it without a live lease."""
+    dispatched_at = models.DateTimeField(null=True)
+
+    context_messages = models.PositiveIntegerField(default=0)
+    context_tokens = models.PositiveIntegerField(default=0)
+    tokens = models.BigIntegerField(default=0)
+    turns = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["runnable_since"],
+                name="thread_runnable",
+                condition=models.Q(runnable_since__isnull=False),
+            ),
+            models.Index(
+                fields=["lease_until"],
+                name="thread_controls",
+                condition=models.Q(pending_controls__gt=0),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.agent_id} / {self.thread_id}"
+
+
+class JournalFact(models.Model):
+    """What happened, append-only; erasure leaves a tombstone and the commitment."""
+
+    pk = models.CompositePrimaryKey("thread_id", "seq")
+    thread = models.ForeignKey(AgentThread, on_delete=models.CASCADE, db_index=False)
+    seq = models.BigIntegerField()
+    type = models.CharField(max_length=64)
+    turn_id = models.TextField(null=True)  # noqa: DJ001 - a fact of no turn
+    run_id = models.TextField(null=True)  # noqa: DJ001 - a fact of no run
+    step_id = models.TextField(null=True)  # noqa: DJ001 - a fact of no step
+    required = models.BooleanField(default=True)
+    payload = models.TextField(null=True)  # noqa: DJ001 - NULL: it stands in Payload
+    salt = models.BinaryField(max_length=16, null=True)
+    payload_commit = models.BinaryField(max_length=32)
+    occurred_at = models.DateTimeField()
+    epoch = models.BigIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.seq} {self.type}"
+
+
+class StateSnapshot(models.Model):
+    """A committed version of AgentState: all but the messages, and which messages it holds."""
+
+    pk = models.CompositePrimaryKey("thread_id", "version")
+    thread = models.ForeignKey(AgentThread, on_delete=models.CASCADE, db_index=False)
+    version = models.BigIntegerField()
+    seq = models.BigIntegerField()
+    substate = models.TextField(null=True)  # noqa: DJ001 - NULL: as in substate_version
+    substate_version = models.BigIntegerField()
+    """The version whose row holds the substate's text; most turns change only messages."""
+    substate_salt = models.BinaryField(max_length=16, null=True)
+    substate_commit = models.BinaryField(max_length=32)
+    replaced_seq = models.BigIntegerField()
+    digest = models.BinaryField(max_length=32)
+    reason = models.TextField()
+    actor = models.TextField()
+    messages = models.PositiveIntegerField()
+    tokens = models.PositiveIntegerField()
+    created_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"v{self.version}"
+
+
+class Payload(models.Model):
+    """A payload over 64 KiB or an imported source document, found by its commitment."""
+
+    pk = models.CompositePrimaryKey("thread_id", "commit")
+    thread = models.ForeignKey(AgentThread, on_delete=models.CASCADE, db_index=False)
+    commit = models.BinaryField(max_length=32)
+    salt = models.BinaryField(max_length=16, null=True)
+    text = models.TextField(null=True)  # noqa: DJ001 - NULL: erased
+
+    def __str__(self) -> str:
+        return bytes(self.commit).hex()
+
+
+class StateEntry(models.Model):
+    """One value of a state store: snapshot mode, and the other keys of a store."""
+
+    namespace = models.TextField()
+    user_id = models.TextField(null=True)  # noqa: DJ001 - nobody is not a user called ""
+    session_id = models.TextField()
+    key = models.TextField()
+    identity_hash = models.CharField(max_length=64, unique=True)
+    version = models.BigIntegerField(default=1)
+    value = models.TextField()
+    updated_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"{self.session_id} {self.key}"
+
+
+class ControlRequest(models.Model):
+    """The mailbox: one command to a thread, its four times, its result."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    thread = models.ForeignKey(AgentThread, on_delete=models.CASCADE, related_name="controls")
+    kind = models.CharField(max_length=16)
+    run_id = models.TextField(null=True)  # noqa: DJ001 - whatever runs
+    turn_id = models.TextField(null=True)  # noqa: DJ001 - whatever turn is at the head
+    payload = models.TextField(default="{}")
+    actor = models.TextField()
+    """Canonical JSON of who asked: what the audit entry of the effect needs."""
+    actor_name = models.TextField()
+    reason = models.TextField()
+    state = models.CharField(max_length=12, default=ControlState.REQUESTED)
+    requested_at = models.DateTimeField()
+    delivered_at = models.DateTimeField(null=True)
+    acknowledged_at = models.DateTimeField(null=True)
+    effective_at = models.DateTimeField(null=True)
+    result = models.TextField(default="{}")
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["thread", "id"],
+                name="control_open",
+                condition=models.Q(state__in=["requested", "delivered", "acknowledged"]),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.state}"
+
+
+class IdempotencyKey(models.Model):
+    """The first committed answer of a write; refusals are not remembered."""
+
+    actor = models.TextField()
+    route = models.TextField()
+    target = models.TextField()
+    key = models.TextField()
+    identity_hash = models.CharField(max_length=64, unique=True)
+    """Over (actor, route, target, key): long keys would overflow a composite index."""
+    body_sha256 = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField()
+    answer = models.TextField()
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.route} {self.key}"

@@ -1,0 +1,57 @@
+"""Statuses of threads, sessions and controls, with labels and order, declared once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ThreadStatus(StrEnum):
+    """What a thread is doing; a session shows the most urgent of its threads'."""
+
+    IDLE = "idle"
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSED = "paused"
+    FAILED = "failed"
+
+
+URGENCY = (
+    ThreadStatus.WAITING,
+    ThreadStatus.FAILED,
+    ThreadStatus.RUNNING,
+    ThreadStatus.PAUSED,
+    ThreadStatus.QUEUED,
+    ThreadStatus.IDLE,
+)
+"""Contract §3: the order in which threads' statuses decide their session's."""
+
+PARKED = frozenset({ThreadStatus.WAITING, ThreadStatus.PAUSED})
+"""While a thread is parked its queued turns stay where they are."""
+
+
+class ControlKind(StrEnum):
+    """What a control asks of a thread."""
+
+    INTERRUPT = "interrupt"
+    CANCEL = "cancel"
+    PAUSE = "pause"
+    EDIT = "edit"
+
+
+class ControlState(StrEnum):
+    """How far a control has come; the first three are open, the last two final."""
+
+    REQUESTED = "requested"
+    DELIVERED = "delivered"
+    ACKNOWLEDGED = "acknowledged"
+    EFFECTIVE = "effective"
+    REFUSED = "refused"
+
+
+OPEN_CONTROLS = (ControlState.REQUESTED, ControlState.DELIVERED, ControlState.ACKNOWLEDGED)
+
+
+def most_urgent(statuses: list[str]) -> ThreadStatus:
+    """The status that a session with these threads shows."""
+    return next((s for s in URGENCY if s in statuses), ThreadStatus.IDLE)
