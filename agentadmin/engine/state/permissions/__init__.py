@@ -1,0 +1,20 @@
+"""Permissions: what is stored about them, and the one decision about a call."""
+
+from __future__ import annotations
+
+from agentadmin.engine.state.permissions.context import (
+    PermissionContext,
+    PermissionRule,
+    RuleKey,
+    WorkingDirectory,
+)
+from agentadmin.engine.state.permissions.vocabulary import Behavior, PermissionMode
+
+__all__ = [
+    "Behavior",
+    "PermissionContext",
+    "PermissionMode",
+    "PermissionRule",
+    "RuleKey",
+    "WorkingDirectory",
+]
