@@ -8,13 +8,17 @@ from agentadmin.engine.state.permissions.context import (
     RuleKey,
     WorkingDirectory,
 )
+from agentadmin.engine.state.permissions.facts import Matcher, ToolCheck, ToolFacts
 from agentadmin.engine.state.permissions.vocabulary import Behavior, PermissionMode
 
 __all__ = [
     "Behavior",
+    "Matcher",
     "PermissionContext",
     "PermissionMode",
     "PermissionRule",
     "RuleKey",
+    "ToolCheck",
+    "ToolFacts",
     "WorkingDirectory",
 ]
