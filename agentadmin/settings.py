@@ -77,6 +77,11 @@ REDIS_URL = env.text("REDIS_URL", env.embedded_redis_url(DATA))
 BROKER_URL = env.text("BROKER_URL", REDIS_URL)
 LEASE = env.lease()
 
+# Reads and refusals are audited in batches; none (tests) leaves them to the caller to flush.
+AUDIT_FLUSH_SECONDS: float | None = 1.0
+# Whose X-Forwarded-For is believed: addresses or networks.
+TRUSTED_PROXIES = env.items("TRUSTED_PROXIES")
+
 # --- Sign-in ------------------------------------------------------------------------------------
 
 LOGIN_URL = "sign_in"

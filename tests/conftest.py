@@ -9,6 +9,7 @@ from redis import Redis
 from tests.services import folder, program, valkey
 from tests.services.program import Program
 
+DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "product_processes"}
 pytest_plugins = ["tests.services.product", "tests.services.browser"]
 
 
@@ -16,6 +17,19 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Leave no server and no folder behind."""
     program.close_lifeline()
     folder.remove()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what touches the database, so that it runs on the other one too."""
+    for item in items:
+        names = set(getattr(item, "fixturenames", ()))
+        if item.get_closest_marker("django_db") or names & DATABASE_FIXTURES:
+            item.add_marker("database")
+        if "product_processes" in names:
+            item.add_marker("live")
+        if "chromium_browser" in names:
+            item.add_marker("browser")
 
 
 @pytest.fixture(scope="session", autouse=True)

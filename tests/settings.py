@@ -31,3 +31,5 @@ PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"]["TEST"] = (
     {"NAME": "test_agentadmin"} if TEST_DB == "postgres" else {"NAME": str(FOLDER / "test.sqlite3")}
 )
+# Entries wait until a test flushes them: a thread of its own would write into a later test.
+AUDIT_FLUSH_SECONDS = None

@@ -99,8 +99,12 @@ def prepare_once(plan: Plan, *, missing: bool, say: Say) -> str:
     marker = plan.data / "demo-seeded"
     if not marker.exists():
         say("Seeding the demo sessions, once.")
-        manage(plan, "seed_demo")
-        marker.touch()
+        try:
+            manage(plan, "seed_demo")
+            marker.touch()
+        except CannotStartError as error:
+            # The product is whole without its demo; the next start tries again.
+            say(str(error))
     return login
 
 

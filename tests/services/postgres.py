@@ -19,6 +19,8 @@ MISSING = (
 )
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=300")
 
+INITDB = ("-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instructions")
+
 
 def url() -> str:
     """The server's address; a server is started by the first process that asks."""
@@ -72,8 +74,7 @@ def _start() -> str:
         shutil.chown(place, user)
     data = place / "data"
     subprocess.run(
-        [folder / "initdb", "-D", data, "-U", "agentadmin", "-A", "trust", "-E", "UTF8"]
-        + ["--locale=C", "--no-sync", "--no-instructions"],
+        [folder / "initdb", "-D", data, "-U", "agentadmin", *INITDB],
         user=user,
         cwd="/",
         check=True,

@@ -1,5 +1,6 @@
 """Starts a server for the tests; it dies with the test process, however that dies."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -94,13 +95,9 @@ class Program:
             return
         self.process.send_signal(self._stop_signal)
         self.process.send_signal(signal.SIGCONT)
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            pass
-        try:
+        with contextlib.suppress(ProcessLookupError):
             self.signal(signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait()
         lifeline().remove(self.pid)
