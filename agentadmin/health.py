@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from redis.exceptions import RedisError
 
+from agentadmin.access.routes import PUBLIC, requires
 from agentadmin.redis import commands_sync
 
 log = logging.getLogger(__name__)
@@ -51,12 +52,14 @@ def worker() -> str:
 CHECKS: dict[str, Callable[[], str]] = {"database": database, "redis": redis, "worker": worker}
 
 
+@requires(PUBLIC)
 @require_safe
 def healthz(request: HttpRequest) -> HttpResponse:
     """The process answers."""
     return JsonResponse({"status": OK})
 
 
+@requires(PUBLIC)
 @require_safe
 def readyz(request: HttpRequest) -> HttpResponse:
     """Everything that a turn needs answers; 503 with one sentence per fault otherwise."""
@@ -66,6 +69,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     return JsonResponse(body, status=200 if ready else 503)
 
 
+@requires(PUBLIC)
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
     """Prometheus' text format."""

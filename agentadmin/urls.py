@@ -1,7 +1,7 @@
 """Every address of the product: health, then API, then pages."""
 
 from django.contrib.staticfiles.views import serve
-from django.urls import path, re_path
+from django.urls import include, path, re_path
 
 from agentadmin import health
 
@@ -9,6 +9,7 @@ urlpatterns = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", health.metrics, name="metrics"),
+    path("", include("agentadmin.access.urls")),
     # The web server answers for bundled files itself; this serves what packages bring.
     re_path(r"^static/(?P<path>.*)$", serve, {"insecure": True}),
 ]

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Self
 
 from django.db.models import Q
 
+from agentadmin.access.errors import Hidden, Refused
 from agentadmin.access.patterns import ANYTHING, matches, pattern_filter
 from agentadmin.access.permissions import PERMISSIONS
 from agentadmin.engine.clock import now
-from agentadmin.engine.errors import Forbidden, NotAuthenticated, NotFound, StepUpRequired
+from agentadmin.engine.errors import Forbidden, NotAuthenticated, StepUpRequired
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from agentadmin.audit.format import Target
 
 READ = "sessions:read"
 WIDEN = "permissions:widen"
@@ -120,14 +123,22 @@ class Actor:
             raise Forbidden(permission, f"This needs the permission {permission} everywhere.")
 
     def require(
-        self, permission: str, *, namespace: str | None = None, agent_id: str | None = None
+        self,
+        permission: str,
+        *,
+        namespace: str | None = None,
+        agent_id: str | None = None,
+        target: Target | None = None,
     ) -> None:
-        """Raise unless the actor may: nobody is asked to sign in, somebody is refused."""
+        """Raise unless the actor may: nobody is asked to sign in, somebody is refused.
+
+        `target` is what the audit log will call the thing that was refused.
+        """
         if self.may(permission, namespace, agent_id):
             return
         if not self.is_authenticated:
-            raise NotAuthenticated("Sign in, or send a bearer token.")
-        raise Forbidden(permission)
+            raise NotAuthenticated
+        raise Refused(permission, namespace=namespace, target=target)
 
     def sees(self, *, namespace: str, agent_id: str | None = None, user_id: str | None) -> bool:
         """Whether a row exists for this actor at all."""
@@ -136,7 +147,13 @@ class Actor:
         return self.may(READ, namespace, agent_id)
 
     def require_row(
-        self, permission: str, *, namespace: str, agent_id: str | None = None, user_id: str | None
+        self,
+        permission: str,
+        *,
+        namespace: str,
+        user_id: str | None,
+        agent_id: str | None = None,
+        target: Target | None = None,
     ) -> None:
         """Authorise on a row's own identity: a foreign row is not found, a seen one may be refused.
 
@@ -144,13 +161,15 @@ class Actor:
         """
         if not self.sees(namespace=namespace, agent_id=agent_id, user_id=user_id):
             if not self.is_authenticated:
-                raise NotAuthenticated("Sign in, or send a bearer token.")
-            raise NotFound("There is nothing under this id.")
-        self.require(permission, namespace=namespace, agent_id=agent_id)
+                raise NotAuthenticated
+            raise Hidden(namespace=namespace, target=target)
+        self.require(permission, namespace=namespace, agent_id=agent_id, target=target)
 
-    def require_widening(self, *, namespace: str, agent_id: str | None = None) -> None:
+    def require_widening(
+        self, *, namespace: str, agent_id: str | None = None, target: Target | None = None
+    ) -> None:
         """Widening needs its permission, and of a person a password given in the last minutes."""
-        self.require(WIDEN, namespace=namespace, agent_id=agent_id)
+        self.require(WIDEN, namespace=namespace, agent_id=agent_id, target=target)
         if self.kind is ActorKind.USER and not self.is_fresh:
             raise StepUpRequired("Enter your password again to widen permissions.")
 

@@ -5,12 +5,20 @@ NotAuthenticated
 ├── TokenExpired      token_expired
 └── TokenRevoked      token_revoked
 Forbidden
-└── CsrfFailed        csrf_failed
+├── CsrfFailed        csrf_failed
+└── Refused           forbidden
+NotFound
+└── Hidden            not_found
 """
 
 from __future__ import annotations
 
-from agentadmin.engine.errors import Forbidden, NotAuthenticated
+from typing import TYPE_CHECKING
+
+from agentadmin.engine.errors import Forbidden, NotAuthenticated, NotFound
+
+if TYPE_CHECKING:
+    from agentadmin.audit.format import Target
 
 
 class TokenInvalid(NotAuthenticated):
@@ -44,3 +52,23 @@ class CsrfFailed(Forbidden):
 
     def extra(self) -> dict[str, str]:
         return {}
+
+
+class Refused(Forbidden):
+    """A missing permission, with the place where it was missed, for the audit log."""
+
+    def __init__(
+        self, permission: str, *, namespace: str | None = None, target: Target | None = None
+    ) -> None:
+        super().__init__(permission)
+        self.namespace = namespace
+        self.target = target
+
+
+class Hidden(NotFound):
+    """A row that exists, but not for this caller: answered as any unknown id is, and audited."""
+
+    def __init__(self, *, namespace: str, target: Target | None = None) -> None:
+        super().__init__()
+        self.namespace = namespace
+        self.target = target
