@@ -4,6 +4,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from asgiref.sync import SyncToAsync
+from django.db import connections
 from redis import Redis
 
 from tests.services import folder, program, valkey
@@ -46,3 +48,11 @@ def redis_client(valkey_server: Program) -> Iterator["Redis[bytes]"]:
     with Redis.from_url(os.environ["REDIS_URL"]) as client:
         client.flushall()
         yield client
+
+
+@pytest.fixture(autouse=True)
+def no_connection_left_in_the_async_thread(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Async tests reach the database from asgiref's thread, whose connection nobody else closes."""
+    yield
+    if request.node.get_closest_marker("django_db"):
+        SyncToAsync.single_thread_executor.submit(connections.close_all).result()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from threading import Lock
+from typing import TYPE_CHECKING
 
-from agentadmin.engine.journal.projection import ThreadProjection
+if TYPE_CHECKING:
+    from agentadmin.engine.journal.projection import ThreadProjection
 
 
 class ProjectionCache:

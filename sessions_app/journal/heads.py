@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.db.models import Case, IntegerField, Min, OuterRef, Subquery, Sum, Value, When
 
 from sessions_app.models import AgentSession, AgentThread
 from sessions_app.states import URGENCY
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 def sync_session(thread_id: str, at: datetime) -> None:

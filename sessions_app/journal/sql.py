@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.db import connections
-from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.backends.utils import CursorWrapper
 
 from agentadmin.engine.clock import now
 from agentadmin.engine.journal.base import Batch, CommitKind, Committed, Release, ThreadRef
 from agentadmin.engine.journal.facts import Fact, SealedFact
 from sessions_app.models import AgentThread, JournalFact, Payload, StateSnapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.backends.utils import CursorWrapper
 
 INLINE_LIMIT = 64 * 1024
 """Payloads longer than this many characters stand in their own table (spec §8.2)."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
 from django.db import connections, transaction
 from django.db.models import F, Q
 
 from agentadmin.engine.errors import Fenced, NotFound, StaleVersion, ThreadBusy
-from agentadmin.engine.identity import ThreadKey
 from agentadmin.engine.journal.base import (
     Batch,
     CommitKind,
@@ -27,6 +26,9 @@ from agentadmin.engine.journal.facts import Fact, FactType
 from sessions_app.journal import rows as table
 from sessions_app.journal import sql
 from sessions_app.models import AgentThread, JournalFact, StateSnapshot
+
+if TYPE_CHECKING:
+    from agentadmin.engine.identity import ThreadKey
 
 type Projector = Callable[[ThreadRef, Committed], None]
 """Writes the rows that mirror facts (turns, runs, thread status) inside the commit."""
@@ -94,7 +96,7 @@ class DjangoThreadJournal:
             await self._published(ref, facts)
 
     def commit_now(self, ref: ThreadRef, batch: Batch, rows: Sequence[RowAction] = ()) -> Committed:
-        """The commit itself, for callers that hold a transaction of their own; publishes nothing."""
+        """The commit itself, for callers inside a transaction of their own; publishes nothing."""
         words = sql.dialect(self.using)
         with transaction.atomic(using=self.using), connections[self.using].cursor() as cursor:
             committed = sql.advance(cursor, words, ref, batch)

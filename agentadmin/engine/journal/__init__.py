@@ -1,1 +1,1 @@
-"""The thread journal: append-only facts, fenced writers, and the fold that turns facts into state."""
+"""The thread journal: append-only facts, fenced writers, and the fold from facts to state."""

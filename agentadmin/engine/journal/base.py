@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from agentadmin.engine.identity import ThreadKey
-from agentadmin.engine.journal.facts import Fact, SealedFact
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from agentadmin.engine.identity import ThreadKey
+    from agentadmin.engine.journal.facts import Fact, SealedFact
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.identity import new_id
 from agentadmin.engine.journal.facts import SUBSTATE_FACTS, FactType, NewFact
-from agentadmin.engine.journal.projection import Item
 from agentadmin.engine.messages import Msg, ToolResultBlock
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from agentadmin.engine.journal.projection import Item
 
 _FACT_OF_ROLE = {
     "USER": FactType.MESSAGE_USER,

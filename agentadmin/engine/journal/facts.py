@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.state import codec
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 SALT_BYTES = 16
 

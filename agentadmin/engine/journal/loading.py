@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from agentadmin.engine.errors import NotFound, StateUnreadable
-from agentadmin.engine.journal.base import Snapshot, ThreadJournalStore, ThreadRef
 from agentadmin.engine.journal.facts import Fact, FactType
 from agentadmin.engine.journal.projection import (
     PROJECTED_TYPES,
@@ -15,7 +14,13 @@ from agentadmin.engine.journal.projection import (
 )
 from agentadmin.engine.state import codec
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from agentadmin.engine.journal.base import Snapshot, ThreadJournalStore, ThreadRef
+
 PAGE = 2000
+
 
 async def load(
     store: ThreadJournalStore, ref: ThreadRef, version: int | None = None

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 from agentadmin.engine.clock import now
 from agentadmin.engine.errors import Fenced, NotFound, StaleVersion, ThreadBusy
@@ -23,6 +22,10 @@ from agentadmin.engine.journal.base import (
     ThreadRef,
 )
 from agentadmin.engine.journal.facts import Fact, FactType
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
 
 
 @dataclass(slots=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.context.tokens import estimate
 from agentadmin.engine.journal.base import SnapshotDraft
 from agentadmin.engine.journal.changes import entry_message
 from agentadmin.engine.journal.facts import ITEM_TYPES, Fact, FactType, SealedFact
 from agentadmin.engine.journal.projection import Item, ThreadProjection, digest, entry_seqs
-from agentadmin.engine.messages import Msg
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from agentadmin.engine.messages import Msg
 
 
 @dataclass(slots=True)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.context.tokens import estimate
 from agentadmin.engine.errors import StateUnreadable
-from agentadmin.engine.journal.base import ThreadRef
 from agentadmin.engine.journal.facts import ITEM_TYPES, SUBSTATE_FACTS, TURN_ENDS, Fact, FactType
 from agentadmin.engine.messages import Msg, ToolResultBlock
 from agentadmin.engine.state.agent_state import AgentState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from agentadmin.engine.journal.base import ThreadRef
 
 DIGEST_DOMAIN = b"agentadmin.state.1"
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.journal.base import (
     Batch,
@@ -34,10 +33,14 @@ from agentadmin.engine.journal.facts import (
 )
 from agentadmin.engine.journal.loading import fill, load
 from agentadmin.engine.journal.plan import Planned, Substate, draft, plan_items
-from agentadmin.engine.journal.projection import ThreadProjection
-from agentadmin.engine.messages import Msg
 from agentadmin.engine.state import codec
-from agentadmin.engine.state.agent_state import AgentState
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from agentadmin.engine.journal.projection import ThreadProjection
+    from agentadmin.engine.messages import Msg
+    from agentadmin.engine.state.agent_state import AgentState
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +133,7 @@ class JournalWriter:
         sealed = [fact.seal() for fact in (*before, *changes, *facts)]
         planned = plan_items(self.projection, sealed, dict(change.puts))
         snapshot = (
-            draft(
-                self.projection, planned, sealed, substate, reason=reason, actor=self.actor
-            )
+            draft(self.projection, planned, sealed, substate, reason=reason, actor=self.actor)
             if changes
             else None
         )

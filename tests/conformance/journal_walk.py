@@ -1,0 +1,117 @@
+"""A seeded random walk over everything that may change a state, checked after every commit."""
+
+from random import Random
+
+from agentadmin.engine.journal.base import ThreadJournalStore
+from agentadmin.engine.journal.facts import FactType, NewFact
+from agentadmin.engine.journal.loading import load
+from agentadmin.engine.journal.projection import digest
+from agentadmin.engine.journal.writer import JournalWriter
+from agentadmin.engine.messages import TextBlock, assistant_message, user_message
+from agentadmin.engine.state.permissions import PermissionMode
+from tests.conformance.journal_suite import HOSTILE, opened, queued, state_texts
+
+
+def append(random: Random, writer: JournalWriter) -> None:
+    """One to three messages, some without an id, some with an id that is taken."""
+    context = writer.state.context_mutable()
+    for _ in range(random.randint(1, 3)):
+        message = user_message(f"{random.random()} {HOSTILE}")
+        fate = random.random()
+        if fate < 0.2:
+            message = message.replace(id=None)
+        elif fate < 0.4 and context:
+            message = message.replace(id=random.choice(context).id)
+        context.append(message)
+
+
+def reply(random: Random, writer: JournalWriter) -> None:
+    """An assistant message of several blocks."""
+    blocks = [TextBlock.make(f"part {random.random()}") for _ in range(random.randint(1, 3))]
+    writer.state.context_mutable().append(assistant_message(blocks, name="demo"))
+
+
+def redact(random: Random, writer: JournalWriter) -> None:
+    """Replace a message in place, keeping its id."""
+    context = writer.state.context_mutable()
+    if context:
+        place = random.randrange(len(context))
+        context[place] = context[place].replace(content=[{"type": "text", "text": "[redacted]"}])
+
+
+def clear(_: Random, writer: JournalWriter) -> None:
+    """What `clear_context` does."""
+    writer.state.context_mutable().clear()
+    writer.state.set_summary("")
+
+
+def compact(random: Random, writer: JournalWriter) -> None:
+    """Keep a tail, put a new message in front."""
+    context = writer.state.context_mutable()
+    keep = random.randint(0, len(context))
+    context[:] = [user_message("summary"), *context[len(context) - keep :]]
+
+
+def shuffle(random: Random, writer: JournalWriter) -> None:
+    """What a patch may do: any order, some dropped."""
+    context = writer.state.context_mutable()
+    random.shuffle(context)
+    del context[random.randint(0, len(context)) :]
+
+
+def substate(random: Random, writer: JournalWriter) -> None:
+    """Change what is not a message."""
+    state = writer.state
+    if random.random() < 0.5:
+        state.set_summary(f"summary {random.random()}")
+    else:
+        mode = random.choice(list(PermissionMode))
+        state.permission_context = state.permission_context.with_mode(mode)
+
+
+async def restore(random: Random, writer: JournalWriter) -> None:
+    """Go back to an earlier version's messages, append-only."""
+    if writer.projection.version:
+        version = random.randint(1, writer.projection.version)
+        earlier = await load(writer.store, writer.ref, version)
+        writer.state.context_mutable()[:] = earlier.messages()
+
+
+CHANGES = (append, append, reply, redact, clear, compact, shuffle, substate)
+
+
+async def walk(journal: ThreadJournalStore, seed: int, steps: int) -> None:
+    """After every commit fold(facts) is the state; in the end every version still is."""
+    random = Random(seed)
+    writer = await opened(journal)
+    told: list[str] = []
+    for step in range(steps):
+        if random.random() < 0.15:
+            await restore(random, writer)
+        else:
+            random.choice(CHANGES)(random, writer)
+        if random.random() < 0.2:
+            await journal.commit(writer.ref, queued(turn_id=f"t{step}"))
+        fact = NewFact(FactType.REQUEST_PREPARED, {"items": len(writer.state.context)})
+        before = writer.projection.version
+        await writer.flush([fact], reason=f"step {step}")
+        assert writer.projection.version - before in {0, 1}
+        if writer.projection.version > before:
+            told.append(writer.state.to_json())
+        await _check(journal, writer)
+    assert await state_texts(journal, writer.ref) == told
+
+
+async def _check(journal: ThreadJournalStore, writer: JournalWriter) -> None:
+    fresh = await load(journal, writer.ref)
+    assert fresh.state().to_json() == writer.state.to_json()
+    assert fresh.seq == writer.projection.seq
+    assert [i.commit for i in fresh.items.values()] == [
+        i.commit for i in writer.projection.items.values()
+    ]
+    snapshot = await journal.snapshot(writer.ref)
+    if snapshot is not None:
+        again = digest(snapshot.version, snapshot.substate_commit, fresh.items.values())
+        assert again == snapshot.digest
+        assert snapshot.messages == len(fresh.items)
+
