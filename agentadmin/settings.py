@@ -94,11 +94,6 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
-# Whose X-Forwarded-For is believed: addresses or networks of the proxies in front.
-TRUSTED_PROXIES = env.items("TRUSTED_PROXIES")
-# How long reads and refusals may wait before they are written to the audit log; None: for flush().
-AUDIT_FLUSH_SECONDS: float | None = 1.0
-
 # --- Browser security ---------------------------------------------------------------------------
 
 SECURE_CSP: dict[str, Any] = {

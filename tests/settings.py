@@ -27,7 +27,6 @@ from agentadmin.settings import *  # noqa: E402, F403
 from agentadmin.settings import DATABASES  # noqa: E402
 
 SECRET_KEY = "the tests' own key, of no value to anybody: 0123456789 abcdefghijklmnop"
-AUDIT_FLUSH_SECONDS = None  # tests call flush(): a thread would wait for their transactions
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"]["TEST"] = (
     {"NAME": "test_agentadmin"} if TEST_DB == "postgres" else {"NAME": str(FOLDER / "test.sqlite3")}

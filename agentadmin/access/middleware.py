@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django.core.exceptions import ImproperlyConfigured
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.deprecation import MiddlewareMixin
@@ -24,7 +25,7 @@ from agentadmin.problems import of_error
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpRequest
 
 _TEMPLATES = {403: "403.html", 404: "404.html"}
 
@@ -83,9 +84,9 @@ def _to_sign_in(request: HttpRequest) -> HttpResponse:
     """The sign-in page in place of the one that was asked for, which it leads back to."""
     next_ = request.get_full_path() if request.method in {"GET", "HEAD"} else "/"
     address = f"{reverse('sign_in')}?{urlencode({'next': next_})}"
-    response = redirect(address)
-    if request.headers.get("HX-Request"):
-        # htmx follows a redirect inside the page; this one is for the whole window.
-        response = render(request, "access/sign_in.html", {"next": next_}, status=401)
-        response["HX-Redirect"] = address
+    if not request.headers.get("HX-Request"):
+        return redirect(address)
+    # htmx follows a redirect inside the page; this one is for the whole window.
+    response = HttpResponse(status=401)
+    response["HX-Redirect"] = address
     return response

@@ -59,7 +59,11 @@ def _count(key: str, at: datetime) -> tuple[int, datetime]:
 
 def _keys(name: str, address: str | None) -> dict[str, str]:
     folded = unicodedata.normalize("NFKC", name).casefold()
-    parts = {"both": [folded, address], "name": [folded], "address": [address]}
+    parts: dict[str, list[str | None]] = {
+        "both": [folded, address],
+        "name": [folded],
+        "address": [address],
+    }
     return {
         scope: sha256(dumps([scope, *values]).encode("utf-8", "surrogatepass")).hexdigest()
         for scope, values in parts.items()
