@@ -1,0 +1,87 @@
+// The sessions list: hints of the fleet refresh the rows, keeping filter, place and selection.
+import { Connection } from "./connection.js";
+import htmx from "./htmx.js";
+import { Stream } from "./stream.js";
+
+const GATHER = 700;
+
+class Fleet {
+  constructor(list) {
+    this.list = list;
+    this.unknown = new Set();
+    this.more = document.querySelector("[data-fleet-more]");
+    this.more?.addEventListener("click", () => location.assign(location.href));
+  }
+
+  start() {
+    const stream = new Stream({
+      socketPath: "/ws/fleet",
+      onFrame: (frame) => this.#hint(frame),
+      onState: (state, detail) => this.#state(state, detail),
+    });
+    this.connection = new Connection(() => stream.reconnect());
+    stream.start();
+  }
+
+  #state(state, detail) {
+    // Hints have no cursor: what was missed while away is seen by looking once.
+    if (state === "live" && this.away) this.#soon();
+    this.away = state !== "live";
+    if (state !== "reset") this.connection.show(state, detail);
+  }
+
+  #hint(frame) {
+    const thread = (frame.event ?? frame).thread_id;
+    if (!thread) return;
+    const row = this.list.querySelector(`[data-threads~="${CSS.escape(thread)}"]`);
+    if (row) this.#soon();
+    else this.#note(thread);
+  }
+
+  #note(thread) {
+    this.unknown.add(thread);
+    if (!this.more) return;
+    this.more.hidden = false;
+    this.more.querySelector("[data-fleet-count]").textContent = this.unknown.size.toLocaleString("en");
+  }
+
+  #soon() {
+    this.timer ??= setTimeout(() => this.#refresh(), GATHER);
+  }
+
+  async #refresh() {
+    this.timer = null;
+    const kept = this.#selection();
+    const fetchList = this.list.dataset.refreshUrl || location.pathname + location.search;
+    await htmx.ajax("GET", fetchList, {
+      source: this.list,
+      target: this.list,
+      swap: "innerMorph",
+      select: `#${this.list.id} > *`,
+    });
+    this.#restore(kept);
+  }
+
+  #selection() {
+    const selected = this.list.querySelector('[data-row][aria-selected="true"]')?.id;
+    const ticked = [...this.list.querySelectorAll("input:checked")].map((input) => input.id);
+    const focused = this.list.contains(document.activeElement);
+    return { selected, ticked, focused };
+  }
+
+  #restore({ selected, ticked, focused }) {
+    for (const id of ticked) {
+      const input = document.getElementById(id);
+      if (input) input.checked = true;
+    }
+    const row = selected && document.getElementById(selected);
+    if (!row) return;
+    row.setAttribute("aria-selected", "true");
+    if (focused && !this.list.contains(document.activeElement)) row.querySelector("a")?.focus({ preventScroll: true });
+  }
+}
+
+export function startFleet() {
+  const list = document.querySelector("[data-fleet]");
+  if (list) new Fleet(list).start();
+}

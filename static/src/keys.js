@@ -1,0 +1,107 @@
+// The key table. A key acts on what the page marks: data-key, data-go, data-query, data-rows.
+import { tinykeys } from "tinykeys";
+import { copyText } from "./copy.js";
+import { announce } from "./page.js";
+import { getCookie, setCookie } from "./theme.js";
+
+const FIELD = "input, textarea, select, [contenteditable], summary";
+const MARKED = ["f", "p", "i", "c", "a", "d", "t", "m"];
+
+function off(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
+  if (getCookie("keys") === "off" || document.querySelector("dialog:modal")) return true;
+  return event.target instanceof Element && event.target.closest(FIELD) !== null;
+}
+
+function usable(element) {
+  return element && element.checkVisibility() && element.getAttribute("aria-disabled") !== "true";
+}
+
+function press(selector) {
+  const found = [...document.querySelectorAll(selector)].find(usable);
+  if (!found) return;
+  if (found.matches("input, textarea")) found.focus();
+  else if (found.matches("summary")) {
+    found.click();
+    found.focus();
+  } else found.click();
+}
+
+function rows() {
+  const list = document.querySelector("[data-rows]");
+  return list ? [...list.querySelectorAll("[data-row]")] : [];
+}
+
+/** Select a row: tint, accent bar, and the focus on its link. */
+function move(step) {
+  const all = rows();
+  if (!all.length) return;
+  const at = all.findIndex((row) => row.getAttribute("aria-selected") === "true");
+  const next = all[Math.max(0, Math.min(all.length - 1, at < 0 ? 0 : at + step))];
+  for (const row of all) row.setAttribute("aria-selected", String(row === next));
+  next.querySelector("a")?.focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function tick() {
+  const row = rows().find((one) => one.getAttribute("aria-selected") === "true");
+  row?.querySelector('input[type="checkbox"]')?.click();
+}
+
+async function permalink() {
+  const url = document.querySelector("[data-permalink]")?.dataset.permalink ?? location.href;
+  if (await copyText(new URL(url, location.href).href)) announce("Link copied");
+}
+
+function sheet() {
+  const dialog = document.getElementById("keys");
+  if (dialog?.open) dialog.close();
+  else dialog?.showModal();
+}
+
+function guarded(work) {
+  return (event) => {
+    if (off(event)) return;
+    event.preventDefault();
+    work();
+  };
+}
+
+function bindings() {
+  const table = {
+    "/": () => press("[data-query]"),
+    j: () => move(1),
+    k: () => move(-1),
+    x: tick,
+    y: permalink,
+    "?": sheet,
+    "Shift+?": sheet,
+  };
+  for (const key of MARKED) table[key] = () => press(`[data-key="${key}"]`);
+  for (let n = 1; n <= 8; n += 1) table[n] = () => press(`[data-tabs] a:nth-of-type(${n})`);
+  for (const link of document.querySelectorAll("[data-go]")) {
+    table[`g ${link.dataset.go}`] = () => link.click();
+  }
+  return Object.fromEntries(Object.entries(table).map(([key, work]) => [key, guarded(work)]));
+}
+
+export function startKeys() {
+  // The first key of a sequence must not act: after `g` the table is the sequences' alone.
+  let leading = 0;
+  const table = bindings();
+  for (const [key, work] of Object.entries(table)) {
+    if (key.startsWith("g ")) continue;
+    table[key] = (event) => {
+      if (Date.now() - leading > 1_000) work(event);
+    };
+  }
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Shift") leading = event.key === "g" && !off(event) ? Date.now() : 0;
+  });
+  // Registered before the line above would clear it, so it runs in the capture phase.
+  tinykeys(window, table, { capture: true });
+  const toggle = document.querySelector("[data-keys-switch]");
+  if (!toggle) return;
+  toggle.checked = getCookie("keys") !== "off";
+  toggle.addEventListener("change", () => setCookie("keys", toggle.checked ? "on" : "off"));
+}

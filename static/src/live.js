@@ -1,0 +1,109 @@
+// The live page: one stream, its deltas into live blocks or the tail, its facts into fragments.
+import { LiveBlocks } from "./blocks.js";
+import { Connection } from "./connection.js";
+import { isAfter, readCursor } from "./cursor.js";
+import { Follow } from "./follow.js";
+import { Fragments } from "./fragments.js";
+import { announce } from "./page.js";
+import { Stream } from "./stream.js";
+import { Tail } from "./tail.js";
+
+const RESET_KEY = "live-reset";
+const RESET_EVERY = 30_000;
+
+const BOUNDARIES = {
+  "run/start": () => "Run started",
+  "run/end": (data) => `Run ${data?.status ?? "ended"}`,
+  "interaction/requested": (data) => `Waiting for you: ${data?.kind ?? "approval"} for ${data?.tool ?? "a call"}`,
+};
+
+/** The page no longer fits the server's stream: load it afresh, but never in a loop. */
+function reload() {
+  const last = Number(sessionStorage.getItem(RESET_KEY)) || 0;
+  if (Date.now() - last < RESET_EVERY) return;
+  sessionStorage.setItem(RESET_KEY, String(Date.now()));
+  location.reload();
+}
+
+class LivePage {
+  constructor(root) {
+    this.root = root;
+    this.run = root.dataset.run || null;
+    this.cursor = root.dataset.cursor;
+    const blocks = root.querySelector("[data-live-blocks]");
+    const tail = root.querySelector("[data-tail]");
+    this.blocks = blocks && new LiveBlocks(blocks);
+    this.tail = tail && new Tail(tail, root);
+    this.follow = this.blocks && this.#followPage();
+    this.fragments = root.dataset.fragmentUrl && new Fragments(root, (seq) => this.#shown(seq));
+    this.ending = [];
+  }
+
+  start() {
+    const thread = this.root.dataset.thread;
+    this.stream = new Stream({
+      socketPath: `/ws/threads/${thread}`,
+      eventsPath: `/api/v1/threads/${thread}/events`,
+      cursor: this.cursor,
+      onFrame: (frame) => this.#frame(frame),
+      onState: (state, detail) => this.#state(state, detail),
+    });
+    this.connection = new Connection(() => this.stream.reconnect());
+    this.stream.start();
+  }
+
+  #state(state, detail) {
+    if (state === "reset") reload();
+    else this.connection.show(state, detail);
+  }
+
+  #frame(frame) {
+    if (frame.type === "gap") this.tail?.gap(frame);
+    if (frame.type !== "event" || !isAfter(frame.cursor, this.cursor)) return;
+    this.cursor = frame.cursor;
+    const { event } = frame;
+    if (event.seq !== undefined && event.seq !== null) this.#fact(event);
+    else if (this.blocks?.apply(event, readCursor(frame.cursor)[0])) this.follow.grown();
+    if (!this.run || event.run_id === this.run) this.tail?.add(event, frame.cursor);
+  }
+
+  #fact(event) {
+    const say = BOUNDARIES[event.type];
+    if (say) announce(say(event.data));
+    const keys = this.blocks?.endedBy(event) ?? [];
+    if (keys.length) this.ending.push({ seq: event.seq, keys });
+    if (this.fragments) this.fragments.want(event.seq);
+    else this.#shown(event.seq);
+  }
+
+  /** The server's rendering up to this fact is on the page: its live blocks go. */
+  #shown(seq) {
+    const due = this.ending.filter((item) => item.seq <= seq);
+    this.ending = this.ending.filter((item) => item.seq > seq);
+    this.blocks?.remove(due.flatMap((item) => item.keys));
+    this.follow?.grown();
+  }
+
+  #followPage() {
+    const bar = this.root.querySelector("[data-follow]");
+    const follow = new Follow(null, () => draw());
+    follow.on = follow.atEnd;
+    const part = (name) => bar?.querySelector(`[data-follow-${name}]`);
+    const draw = () => {
+      if (!bar) return;
+      part("word").textContent = follow.on ? "Following" : "Not following";
+      part("toggle").firstChild.data = follow.on ? "Pause " : "Follow ";
+      part("jump").hidden = follow.on;
+    };
+    if (bar) bar.hidden = false;
+    part("toggle")?.addEventListener("click", () => (follow.on ? follow.stop() : follow.jump()));
+    part("jump")?.addEventListener("click", () => follow.jump());
+    draw();
+    return follow;
+  }
+}
+
+export function startLive() {
+  const root = document.querySelector("[data-live]");
+  if (root?.dataset.thread) new LivePage(root).start();
+}

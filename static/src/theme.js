@@ -1,0 +1,42 @@
+// Theme, density and zone: set at once here, kept in cookies that the server renders from.
+
+const YEAR = 365 * 24 * 3600;
+
+export function setCookie(name, value) {
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `${name}=${encodeURIComponent(value)}; Path=/; Max-Age=${YEAR}; SameSite=Lax${secure}`;
+}
+
+export function getCookie(name) {
+  const found = document.cookie.split("; ").find((part) => part.startsWith(`${name}=`));
+  return found ? decodeURIComponent(found.slice(name.length + 1)) : "";
+}
+
+function apply(name, value) {
+  const root = document.documentElement;
+  const shown = name === "theme" ? value !== "system" : value === "comfortable";
+  if (shown) root.setAttribute(`data-${name}`, value);
+  else root.removeAttribute(`data-${name}`);
+}
+
+function choose(event) {
+  const button = event.submitter;
+  if (button?.name !== "theme" && button?.name !== "density") return;
+  event.preventDefault();
+  setCookie(button.name, button.value);
+  apply(button.name, button.value);
+  for (const other of button.parentElement.children) other.removeAttribute("aria-pressed");
+  button.setAttribute("aria-pressed", "true");
+}
+
+export function startPreferences() {
+  for (const form of document.querySelectorAll("form[data-preferences]")) {
+    form.addEventListener("submit", choose);
+  }
+  const own = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  for (const button of document.querySelectorAll("[data-browser-zone]")) {
+    button.value = own;
+    button.textContent = `${own}, this browser’s zone`;
+    button.hidden = own === "UTC";
+  }
+}
