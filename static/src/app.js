@@ -1,15 +1,15 @@
 // Entry point of every page's script: htmx with its gate, then one module a topic.
-import "./htmx.js";
-import { startCopy } from "./copy.js";
-import { startDialogs } from "./dialog.js";
-import { startFleet } from "./fleet.js";
-import { startKeys } from "./keys.js";
-import { startLive } from "./live.js";
-import { startLoading } from "./loading.js";
-import { startMenus } from "./menu.js";
-import { reveal } from "./page.js";
-import { startPreferences } from "./theme.js";
-import { startAges } from "./time.js";
+import "./frame/htmx.js";
+import { startCopy } from "./frame/copy.js";
+import { startDialogs } from "./frame/dialog.js";
+import { startFleet } from "./live/fleet.js";
+import { startKeys } from "./frame/keys.js";
+import { startLive } from "./live/live.js";
+import { startLoading } from "./frame/loading.js";
+import { startMenus } from "./frame/menu.js";
+import { reveal } from "./frame/page.js";
+import { startPreferences } from "./frame/theme.js";
+import { startAges } from "./frame/time.js";
 
 function start() {
   reveal(document);

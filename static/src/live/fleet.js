@@ -1,6 +1,6 @@
 // The sessions list: hints of the fleet refresh the rows, keeping filter, place and selection.
 import { Connection } from "./connection.js";
-import htmx from "./htmx.js";
+import htmx from "../frame/htmx.js";
 import { Stream } from "./stream.js";
 
 const GATHER = 700;

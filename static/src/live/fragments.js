@@ -1,5 +1,5 @@
 // The server's rendering of what changed, fetched once for a burst of facts and merged by id.
-import htmx from "./htmx.js";
+import htmx from "../frame/htmx.js";
 
 const GATHER = 60;
 const RETRY = [1_000, 3_000, 10_000, 30_000];

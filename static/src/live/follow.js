@@ -1,5 +1,5 @@
 // Following what grows at the end of a page or of a list: stop when the reader scrolls up.
-import { oncePerFrame } from "./page.js";
+import { oncePerFrame } from "../frame/page.js";
 
 const NEAR = 80;
 

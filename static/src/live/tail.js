@@ -1,9 +1,9 @@
 // The event tail of a run: rows as they come, at most 2,000, with filter, pause and gaps.
 import { Follow } from "./follow.js";
-import { icon, make, oncePerFrame } from "./page.js";
+import { icon, make, oncePerFrame } from "../frame/page.js";
 import { brief, hueOf } from "./events.js";
 import { parseFilter } from "./filter.js";
-import { timeOfDay } from "./time.js";
+import { timeOfDay } from "../frame/time.js";
 
 const MOST = 2_000;
 

@@ -1,6 +1,6 @@
 // The connection's state in the top bar, and the banner once live updates are really lost.
-import { alarm, announce, setIcon } from "./page.js";
-import { ageText, timeWithZone } from "./time.js";
+import { alarm, announce, setIcon } from "../frame/page.js";
+import { ageText, timeWithZone } from "../frame/time.js";
 
 const BANNER_AFTER = 4_000;
 const ENDED = {

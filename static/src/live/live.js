@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { isAfter, readCursor } from "./cursor.js";
 import { Follow } from "./follow.js";
 import { Fragments } from "./fragments.js";
-import { announce } from "./page.js";
+import { announce } from "../frame/page.js";
 import { Stream } from "./stream.js";
 import { Tail } from "./tail.js";
 

@@ -1,6 +1,6 @@
 // Blocks being written: deltas as text nodes, keyed by run and block, placed by their offset, so
 // that a replay never doubles. The server's rendering of the same message replaces them.
-import { icon, make } from "./page.js";
+import { icon, make } from "../frame/page.js";
 
 const REMEMBERED = 500;
 const KINDS = [
