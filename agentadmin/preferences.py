@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
+from agentadmin.access.routes import PUBLIC, requires
 from agentadmin.frame import DENSITIES, THEMES
 
 YEAR = 365 * 24 * 3600
@@ -22,6 +23,7 @@ def _accepted(name: str, value: str) -> bool:
     return 0 < len(value) <= MAX_VALUE and value.isprintable() and value.isascii()
 
 
+@requires(PUBLIC)
 @require_POST
 def preferences(request: HttpRequest) -> HttpResponse:
     """Remember one or more choices in this browser and go back to the page."""

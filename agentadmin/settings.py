@@ -62,6 +62,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.template.context_processors.csp",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "agentadmin.frame.frame",
             ],
         },
     }
