@@ -144,7 +144,10 @@ USE_TZ = True
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
-    "filters": {"trace": {"()": "agentadmin.trace.TraceFilter"}},
+    "filters": {
+        "trace": {"()": "agentadmin.trace.TraceFilter"},
+        "readiness": {"()": "agentadmin.trace.ReadinessFilter"},
+    },
     "formatters": {
         "line": {
             "format": "%(asctime)s %(levelname)s %(name)s [%(trace_id)s] %(message)s",
@@ -157,6 +160,6 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         # Every request of a page is not news; what failed is logged by the view that failed.
         "httpx": {"level": "WARNING"},
-        "django.request": {"level": "ERROR"},
+        "django.request": {"level": "ERROR", "filters": ["readiness"]},
     },
 }

@@ -28,3 +28,12 @@ class TraceFilter(logging.Filter):
         """Never drops a record."""
         record.trace_id = _current.get()
         return True
+
+
+class ReadinessFilter(logging.Filter):
+    """Drops Django's error line for `/readyz`: its 503 is an answer, and names its own faults."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Keeps everything else."""
+        request = getattr(record, "request", None)
+        return getattr(request, "path", "") != "/readyz"

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from agentadmin.supervisor.lifeline import Lifeline, die_with_parent
 
+TROUBLE = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b")
 ROTATE_BYTES = 10 * 1024 * 1024
 
 
@@ -21,6 +23,8 @@ class Spec:
     command: tuple[str, ...]
     log: Path
     environment: dict[str, str] = field(default_factory=dict)
+    # The lines of the log that are repeated on the terminal.
+    trouble: re.Pattern[str] = TROUBLE
 
 
 class Child:

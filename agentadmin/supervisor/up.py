@@ -1,12 +1,13 @@
 """`manage.py up`: from an empty folder to a running product, in steps that each can refuse."""
 
 import os
+import re
 import secrets
 import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agentadmin.supervisor import data, probe, programs
@@ -17,6 +18,7 @@ from agentadmin.supervisor.watch import Crew, Say
 
 READY_SECONDS = 60.0
 STORE_SECONDS = 30.0
+NEVER = re.compile(r"(?!)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,9 @@ def start_store(plan: Plan, crew: Crew) -> None:
     if plan.socket is None:
         return
     data.ensure_socket_folder(plan.socket.parent)
-    server = crew.start_store(
-        plan.spec("valkey", programs.valkey(plan.data / "valkey", plan.socket))
-    )
+    spec = plan.spec("valkey", programs.valkey(plan.data / "valkey", plan.socket))
+    # Its warnings are about the tuning of large servers; if it fails, it ends and that is told.
+    server = crew.start_store(replace(spec, trouble=NEVER))
     deadline = time.monotonic() + STORE_SECONDS
     while not probe.answers(plan.socket):
         if server is None or server.ended() is not None or time.monotonic() > deadline:

@@ -16,7 +16,6 @@ GRACE = 4.3
 STORE_GRACE = 0.5
 BACK_OFF = (0.5, 1, 2, 5, 10, 30)
 HEALTHY_AFTER = 60.0
-TROUBLE = re.compile(r"\b(WARNING|ERROR|CRITICAL)\b")
 
 Say = Callable[[str], None]
 
@@ -24,8 +23,9 @@ Say = Callable[[str], None]
 class Tail:
     """Reads what was added to a log file since the last look."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, trouble: re.Pattern[str]) -> None:
         self._path = path
+        self._trouble = trouble
         self._offset = path.stat().st_size if path.is_file() else 0
 
     def trouble(self) -> list[str]:
@@ -39,7 +39,7 @@ class Tail:
         whole = text[: text.rfind(b"\n") + 1]
         self._offset += len(whole)
         lines = whole.decode("utf-8", "replace").splitlines()
-        return [line for line in lines if TROUBLE.search(line)]
+        return [line for line in lines if self._trouble.search(line)]
 
 
 class Post:
@@ -50,7 +50,7 @@ class Post:
         self._lifeline = lifeline
         self._failures = 0
         self._again_at = 0.0
-        self.tail = Tail(spec.log)
+        self.tail = Tail(spec.log, spec.trouble)
         self.child: Child | None = Child(spec, lifeline)
 
     def look(self, now: float) -> str | None:

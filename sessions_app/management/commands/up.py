@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.core.management import BaseCommand, CommandError, call_command
+from django.core.management import BaseCommand, call_command
 from django.db import DatabaseError, connections
 
 from agentadmin import env
@@ -28,7 +28,8 @@ class Command(BaseCommand):
         try:
             run(plan(), migrate=migrate, first_user=has_users, say=self._say)
         except (CannotStartError, DatabaseError) as error:
-            raise CommandError(str(error).strip()) from None
+            self.stderr.write(str(error).strip())
+            sys.exit(1)
 
     def _say(self, sentence: str) -> None:
         self.stdout.write(sentence)
