@@ -8,17 +8,23 @@ from agentadmin.engine.state.permissions.context import (
     RuleKey,
     WorkingDirectory,
 )
+from agentadmin.engine.state.permissions.decision import Decision, decide
 from agentadmin.engine.state.permissions.facts import Matcher, ToolCheck, ToolFacts
 from agentadmin.engine.state.permissions.vocabulary import Behavior, PermissionMode
+from agentadmin.engine.state.permissions.warnings import RuleWarning, configuration_warnings
 
 __all__ = [
     "Behavior",
+    "Decision",
     "Matcher",
     "PermissionContext",
     "PermissionMode",
     "PermissionRule",
     "RuleKey",
+    "RuleWarning",
     "ToolCheck",
     "ToolFacts",
     "WorkingDirectory",
+    "configuration_warnings",
+    "decide",
 ]
