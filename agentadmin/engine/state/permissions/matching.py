@@ -56,14 +56,14 @@ def _touches(question: Question, rule: PermissionRule) -> bool:
 
 def _allowing_command(question: Question, rules: Sequence[PermissionRule]) -> PermissionRule | None:
     """Read-only parts need no rule: they would be allowed on their own."""
-    if question.command.opaque:
-        return None
-    found = [
-        next((rule for rule in rules if covers(part, rule_words(rule.rule_content or ""))), None)
-        for part in question.command.parts
-        if not (question.tool.is_command and changes_nothing(part))
-    ]
-    return found[0] if found and None not in found else None
+    found: list[PermissionRule] = []
+    for part in () if question.command.opaque else question.command.parts:
+        rule = next((r for r in rules if covers(part, rule_words(r.rule_content or ""))), None)
+        if rule is not None:
+            found.append(rule)
+        elif not (question.tool.is_command and changes_nothing(part)):
+            return None
+    return found[0] if found else None
 
 
 def _allowing_path(question: Question, rules: Sequence[PermissionRule]) -> PermissionRule | None:
