@@ -10,12 +10,11 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from redis.exceptions import RedisError
 
 from agentadmin.access.routes import PUBLIC, requires
+from agentadmin.heartbeat import WORKER_KEY
 from agentadmin.redis import commands_sync
 
 log = logging.getLogger(__name__)
 OK = "ok"
-# Every worker refreshes this key at each sweep; Redis forgets it when the last one is gone.
-WORKER_KEY = "agentadmin:worker-alive"
 
 
 def database() -> str:

@@ -7,10 +7,11 @@ from typing import Any
 from celery.signals import worker_ready, worker_shutting_down
 from redis.exceptions import RedisError
 
-from agentadmin.health import WORKER_KEY
 from agentadmin.redis import commands_sync
 
 log = logging.getLogger(__name__)
+# Every worker refreshes this key; Redis forgets it when the last one is gone.
+WORKER_KEY = "agentadmin:worker-alive"
 EVERY = 1.0
 # A frozen worker is missed after this many seconds.
 FORGET = 5

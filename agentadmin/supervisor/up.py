@@ -114,18 +114,19 @@ def create_first_user(plan: Plan) -> str:
     """The user `admin`; the password is shown now or never."""
     chosen = os.environ.get("AGENTADMIN_ADMIN_PASSWORD", "")
     password = chosen or secrets.token_urlsafe(12)
-    manage(plan, "create_operator", "admin", "--role", "admin", AGENTADMIN_ADMIN_PASSWORD=password)
+    command = ("create_operator", "admin", "--role", "admin", "--password-stdin")
+    manage(plan, *command, given=password)
     if chosen:
         return "Sign in as admin with the password of AGENTADMIN_ADMIN_PASSWORD."
     return f"Sign in as admin with the password {password} (it is not shown again)."
 
 
-def manage(plan: Plan, *arguments: str, **environment: str) -> None:
-    """Run one of our own commands to its end."""
+def manage(plan: Plan, *arguments: str, given: str = "") -> None:
+    """Run one of our own commands to its end, with a line on its standard input."""
     done = subprocess.run(
         [sys.executable, str(plan.base / "manage.py"), *arguments],
-        env={**os.environ, **plan.environment, **environment},
-        stdin=subprocess.DEVNULL,
+        env={**os.environ, **plan.environment},
+        input=f"{given}\n",
         capture_output=True,
         text=True,
         check=False,

@@ -161,13 +161,17 @@ class Product:
         headers = {"Authorization": f"Bearer {token or self.token}"}
         return httpx.Client(base_url=f"{self.url}/api/v1", headers=headers, timeout=20)
 
-    def create_operator(self, name: str, role: str) -> None:
+    def create_operator(
+        self, name: str, role: str, *, namespace: str = "*", agent: str = "*"
+    ) -> None:
         """A user with the password `product.password`."""
-        os.environ["AGENTADMIN_ADMIN_PASSWORD"] = PASSWORD
-        try:
-            call_command("create_operator", name, "--role", role, stdout=io.StringIO())
-        finally:
-            del os.environ["AGENTADMIN_ADMIN_PASSWORD"]
+        from agentadmin.access.actor import Actor
+        from agentadmin.access.services import create_user
+
+        actor = Actor.system("tests", trace_id="tests")
+        create_user(
+            actor=actor, name=name, password=PASSWORD, role=role, namespace=namespace, agent=agent
+        )
 
     def create_token(self, name: str, *arguments: str) -> str:
         """A token of a user."""

@@ -6,30 +6,27 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.core.management import BaseCommand, call_command
-from django.db import DatabaseError, connections
+from django.core.management import CommandError, call_command
+from django.db import connections
 
 from agentadmin import env
+from agentadmin.command import PlainCommand
 from agentadmin.supervisor.data import CannotStartError
 from agentadmin.supervisor.up import Plan, run
 
 
-class Command(BaseCommand):
+class Command(PlainCommand):
     """Starts web, worker, scheduler and, unless REDIS_URL is set, Valkey; Ctrl-C stops them all."""
 
-    help = (
-        "Create, migrate and seed the data folder, then start everything. "
-        "Example: AGENTADMIN_DATA=/srv/agentadmin PORT=8080 manage.py up"
-    )
-    requires_system_checks: list[str] = []
+    help = "Create, migrate and seed the data folder, then start everything; Ctrl-C stops it all."
+    example = "AGENTADMIN_DATA=/srv/agentadmin PORT=8080 manage.py up"
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Exit 1 with one plain sentence where it cannot start."""
         try:
             run(plan(), migrate=migrate, first_user=has_users, say=self._say)
-        except (CannotStartError, DatabaseError) as error:
-            self.stderr.write(str(error).strip())
-            sys.exit(1)
+        except CannotStartError as error:
+            raise CommandError(str(error)) from None
 
     def _say(self, sentence: str) -> None:
         self.stdout.write(sentence)
