@@ -1,0 +1,351 @@
+"""From facts to rows: a pure fold, the same for a live commit and for a rebuild from history."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Protocol
+
+from agentadmin.engine.errors import AlreadyDecided, Conflict, NotFound, TurnFinished
+from agentadmin.engine.journal.facts import TURN_ENDS, Fact, FactType
+from agentadmin.engine.state import codec
+from runs_app.rows import InteractionRow, RunRow, ThreadRow, TurnRow, plain
+from runs_app.states import (
+    ANSWERABLE,
+    STATUS_OF_DECISION,
+    TERMINAL,
+    Decision,
+    InteractionStatus,
+    RunStatus,
+    TurnState,
+    WaitKind,
+    next_state,
+)
+from sessions_app.states import ThreadStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PREVIEW = 200
+ERROR_LIMIT = 2000
+REPAIR_RECONCILED = "reconciled"
+"""The kind of a repair in `recovery/applied` that records an outcome nobody knew."""
+
+
+class Book(Protocol):
+    """The rows of one thread, as far as a batch of facts asks for them."""
+
+    thread: ThreadRow
+
+    def turn(self, id_: str) -> TurnRow | None:
+        """The turn."""
+
+    def run(self, id_: str) -> RunRow | None:
+        """The run."""
+
+    def interaction(self, id_: str) -> InteractionRow | None:
+        """The interaction."""
+
+    def next_queued(self) -> TurnRow | None:
+        """The oldest turn that waits in the queue."""
+
+    def add_turn(self, row: TurnRow) -> None:
+        """Keep a new turn."""
+
+    def add_run(self, row: RunRow) -> None:
+        """Keep a new run."""
+
+    def add_interaction(self, row: InteractionRow) -> None:
+        """Keep a new interaction."""
+
+
+def fold(book: Book, fact: Fact) -> None:
+    """Apply one fact. Raises TurnFinished, AlreadyDecided or Conflict where the table says no."""
+    handler = HANDLERS.get(fact.type)
+    if handler is not None:
+        handler(book, fact)
+
+
+# --- Turns ----------------------------------------------------------------------------------------
+
+
+def _turn_started(book: Book, fact: Fact) -> None:
+    by = fact.payload.get("by") or {}
+    request_id = fact.payload.get("request_id")
+    turn = TurnRow(
+        id=fact.turn_id or "",
+        thread_id=book.thread.id,
+        start_seq=fact.seq,
+        state=TurnState.QUEUED,
+        wait_kind=None,
+        wait_ids="[]",
+        outcome=None,
+        revision=1,
+        request_id=None if request_id is None else plain(request_id),
+        input_preview=preview(fact.payload.get("input") or []),
+        actor_name=plain(by.get("name") or ""),
+        created_at=fact.occurred_at,
+        started_at=None,
+        ended_at=None,
+        attempts=0,
+        reply=None,
+        error=None,
+    )
+    book.add_turn(turn)
+    thread = book.thread
+    thread.turns += 1
+    thread.queued_turns += 1
+    if thread.active_turn_id is None:
+        _lead(thread, turn, fact)
+
+
+def _lead(thread: ThreadRow, turn: TurnRow, fact: Fact) -> None:
+    """Make a queued turn the head: the next one to be worked on."""
+    thread.active_turn_id = turn.id
+    thread.status = ThreadStatus.QUEUED
+    thread.runnable_since = fact.occurred_at
+
+
+def preview(messages: list[dict[str, Any]]) -> str:
+    """The first words of an input, for lists."""
+    for message in messages:
+        content = message.get("content")
+        if isinstance(content, str):
+            return plain(content, PREVIEW)
+        for block in content or []:
+            if block.get("type") == "text" and block.get("text"):
+                return plain(block["text"], PREVIEW)
+    return ""
+
+
+def move(book: Book, fact: Fact, event: str) -> TurnRow | None:
+    """Move the fact's turn along the table; None when the fact belongs to no turn."""
+    if fact.turn_id is None:
+        return None
+    turn = book.turn(fact.turn_id)
+    if turn is None:
+        raise NotFound(f"There is no turn {fact.turn_id}.")
+    state = TurnState(turn.state)
+    after = next_state(state, event)
+    if after is None:
+        if state in TERMINAL:
+            raise TurnFinished(f"Turn {turn.id} has ended: {state}.")
+        raise Conflict(f"A turn that is {state} cannot take {event}.")
+    if state is TurnState.QUEUED:
+        book.thread.queued_turns -= 1
+    if after is not state:
+        turn.state = after
+        turn.revision += 1
+    if after is not TurnState.WAITING:
+        turn.wait_kind, turn.wait_ids = None, "[]"
+    return turn
+
+
+def _turn_suspended(book: Book, fact: Fact) -> None:
+    turn = move(book, fact, fact.type)
+    if turn is None:
+        return
+    wait = fact.payload.get("wait") or {}
+    turn.wait_kind = wait.get("kind")
+    turn.wait_ids = codec.dumps(wait.get("ids") or [])
+    thread = book.thread
+    thread.active_turn_id = turn.id
+    thread.status = ThreadStatus.WAITING
+    thread.runnable_since = None
+    _wake_when_answered(book, turn, fact.occurred_at)
+
+
+def _turn_resumed(book: Book, fact: Fact) -> None:
+    turn = move(book, fact, fact.type)
+    if turn is not None:
+        _go(book.thread, turn, fact.occurred_at)
+
+
+def _go(thread: ThreadRow, turn: TurnRow, at: datetime) -> None:
+    thread.active_turn_id = turn.id
+    thread.status = ThreadStatus.RUNNING
+    thread.runnable_since = thread.runnable_since or at
+
+
+def _turn_paused(book: Book, fact: Fact) -> None:
+    turn = move(book, fact, fact.type)
+    if turn is not None and book.thread.active_turn_id == turn.id:
+        book.thread.status = ThreadStatus.PAUSED
+        book.thread.runnable_since = None
+
+
+def _turn_ended(book: Book, fact: Fact) -> None:
+    turn = move(book, fact, fact.type)
+    if turn is None:
+        return
+    turn.ended_at = fact.occurred_at
+    turn.outcome = fact.payload.get("outcome")
+    turn.reply = fact.payload.get("reply")
+    error = fact.payload.get("error")
+    if error:
+        turn.error = plain(codec.dumps(error), ERROR_LIMIT)
+        run = book.run(fact.run_id) if fact.run_id else None
+        if run is not None and run.first_error is None:
+            run.first_error = plain(str(error.get("detail") or error.get("code")), ERROR_LIMIT)
+    if book.thread.active_turn_id == turn.id:
+        _next_turn(book, fact)
+
+
+def _next_turn(book: Book, fact: Fact) -> None:
+    """The head has ended: the oldest queued turn leads, or the thread rests."""
+    thread = book.thread
+    following = book.next_queued() if thread.queued_turns else None
+    if following is not None:
+        _lead(thread, following, fact)
+        return
+    failed = fact.type == FactType.TURN_FAILED
+    thread.active_turn_id = None
+    thread.status = ThreadStatus.FAILED if failed else ThreadStatus.IDLE
+    thread.runnable_since = None
+
+
+# --- Runs -----------------------------------------------------------------------------------------
+
+
+def _run_started(book: Book, fact: Fact) -> None:
+    payload = fact.payload
+    attempt = int(payload.get("attempt") or 1)
+    book.add_run(
+        RunRow(
+            id=fact.run_id or "",
+            thread_id=book.thread.id,
+            turn_id=fact.turn_id,
+            attempt=attempt,
+            status=RunStatus.RUNNING,
+            worker=plain(payload.get("worker") or ""),
+            why=payload.get("why") or "",
+            agent=codec.dumps(payload.get("agent")),
+            started_at=fact.occurred_at,
+            ended_at=None,
+            reason=None,
+            tokens_in=0,
+            tokens_out=0,
+            model_calls=0,
+            first_error=None,
+            start_seq=fact.seq,
+            end_seq=None,
+        )
+    )
+    book.thread.active_run_id = fact.run_id
+    turn = move(book, fact, fact.type)
+    if turn is None:
+        return
+    turn.attempts = attempt
+    turn.started_at = turn.started_at or fact.occurred_at
+    _go(book.thread, turn, fact.occurred_at)
+
+
+def _stop_requested(book: Book, fact: Fact) -> None:
+    move(book, fact, f"{fact.type}:{fact.payload.get('kind')}")
+
+
+def _run_ended(book: Book, fact: Fact) -> None:
+    run = book.run(fact.run_id or "")
+    if run is None or run.status != RunStatus.RUNNING:
+        return
+    usage = fact.payload.get("usage") or {}
+    reason = fact.payload.get("reason")
+    run.status = fact.payload["status"]
+    run.reason = None if reason is None else plain(str(reason), ERROR_LIMIT)
+    run.ended_at = fact.occurred_at
+    run.end_seq = fact.seq
+    run.tokens_in = int(usage.get("input") or 0)
+    run.tokens_out = int(usage.get("output") or 0)
+    run.model_calls = int(usage.get("calls") or 0)
+    book.thread.tokens += run.tokens_in + run.tokens_out
+    if book.thread.active_run_id == run.id:
+        book.thread.active_run_id = None
+
+
+# --- Interactions ---------------------------------------------------------------------------------
+
+
+def _interaction_requested(book: Book, fact: Fact) -> None:
+    asked = fact.payload
+    expires = asked.get("expires_at")
+    book.add_interaction(
+        InteractionRow(
+            id=asked["interaction_id"],
+            thread_id=book.thread.id,
+            turn_id=fact.turn_id,
+            run_id=fact.run_id,
+            seq=fact.seq,
+            kind=asked.get("kind") or "approval",
+            tool=plain(asked.get("tool") or ""),
+            call_id=plain(asked.get("call_id") or ""),
+            input=codec.dumps(asked.get("input")),
+            call_hash=asked.get("call_hash") or "",
+            suggested_rules=codec.dumps(asked.get("suggested_rules") or []),
+            choices=codec.dumps(asked.get("choices")),
+            because=plain(asked.get("because") or ""),
+            message=plain(asked.get("message") or ""),
+            status=InteractionStatus.PENDING,
+            decided_by=None,
+            decided_at=None,
+            reason=None,
+            created_at=fact.occurred_at,
+            expires_at=datetime.fromisoformat(expires) if expires else None,
+        )
+    )
+    book.thread.pending_interactions += 1
+
+
+def _interaction_resolved(book: Book, fact: Fact) -> None:
+    answer = fact.payload
+    asked = book.interaction(answer["interaction_id"])
+    if asked is None:
+        raise NotFound("There is no such interaction.")
+    if asked.status != InteractionStatus.PENDING:
+        raise AlreadyDecided(asked.decided_by or "somebody", asked.decided_at or "an earlier time")
+    reason = answer.get("reason")
+    asked.status = STATUS_OF_DECISION[Decision(answer["decision"])]
+    asked.decided_by = plain((answer.get("by") or {}).get("name") or "")
+    asked.decided_at = fact.occurred_at
+    asked.reason = None if reason is None else plain(reason)
+    book.thread.pending_interactions -= 1
+    turn = book.turn(asked.turn_id) if asked.turn_id else None
+    if turn is not None:
+        _wake_when_answered(book, turn, fact.occurred_at)
+
+
+def _wake_when_answered(book: Book, turn: TurnRow, at: datetime) -> None:
+    """Only the head turn asks, so the thread's open questions are this turn's."""
+    answered = book.thread.pending_interactions == 0
+    if turn.state == TurnState.WAITING and turn.wait_kind in ANSWERABLE and answered:
+        book.thread.runnable_since = at
+
+
+def _recovered(book: Book, fact: Fact) -> None:
+    """Recorded outcomes end a wait for them."""
+    known = {
+        repair.get("call_id")
+        for repair in fact.payload.get("repairs") or []
+        if repair.get("kind") == REPAIR_RECONCILED
+    }
+    turn = book.turn(fact.turn_id) if known and fact.turn_id else None
+    if turn is None or turn.wait_kind != WaitKind.RECONCILE:
+        return
+    left = [id_ for id_ in codec.loads(turn.wait_ids) if id_ not in known]
+    turn.wait_ids = codec.dumps(left)
+    if not left:
+        book.thread.runnable_since = fact.occurred_at
+
+
+HANDLERS: Mapping[str, Callable[[Book, Fact], None]] = {
+    FactType.TURN_START: _turn_started,
+    FactType.TURN_SUSPENDED: _turn_suspended,
+    FactType.TURN_RESUMED: _turn_resumed,
+    FactType.TURN_PAUSED: _turn_paused,
+    FactType.RUN_START: _run_started,
+    FactType.RUN_STOP_REQUESTED: _stop_requested,
+    FactType.RUN_END: _run_ended,
+    FactType.INTERACTION_REQUESTED: _interaction_requested,
+    FactType.INTERACTION_RESOLVED: _interaction_resolved,
+    FactType.RECOVERY_APPLIED: _recovered,
+    **dict.fromkeys(TURN_ENDS, _turn_ended),
+}
+FOLDED_TYPES = frozenset(str(type_) for type_ in HANDLERS)

@@ -1,0 +1,275 @@
+"""States of turns, runs and interactions, and the one transition table.
+
+The journal's facts move a turn along `MOVES` and nothing else does; `COMMANDS` says what a person
+may ask for in which state and, where not, why not. API errors, buttons and the diagram read both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agentadmin.engine.agents.admission import Outcome
+from agentadmin.engine.journal.facts import FactType
+
+__all__ = [
+    "Allowed",
+    "Decision",
+    "InteractionStatus",
+    "Outcome",
+    "RunStatus",
+    "TurnCommand",
+    "TurnState",
+    "WaitKind",
+]
+
+
+class TurnState(StrEnum):
+    """Contract §3: where a submitted task stands."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PAUSING = "pausing"
+    PAUSED = "paused"
+    CANCELLING = "cancelling"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+class WaitKind(StrEnum):
+    """What a waiting turn waits for."""
+
+    APPROVAL = "approval"
+    QUESTION = "question"
+    EXTERNAL = "external"
+    RECONCILE = "reconcile"
+    DEFINITION = "definition"
+    BUDGET = "budget"
+
+
+class RunStatus(StrEnum):
+    """Where one execution stands; suspended and lost ones are followed by another."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    SUSPENDED = "suspended"
+    LOST = "lost"
+
+
+class InteractionStatus(StrEnum):
+    """Where a question to a person stands."""
+
+    PENDING = "pending"
+    APPROVED = "approved"
+    DENIED = "denied"
+    ANSWERED = "answered"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+class Decision(StrEnum):
+    """What may be decided on an interaction (`cancelled` and `expired` only by the product)."""
+
+    APPROVE = "approve"
+    DENY = "deny"
+    ANSWER = "answer"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+STATUS_OF_DECISION = {
+    Decision.APPROVE: InteractionStatus.APPROVED,
+    Decision.DENY: InteractionStatus.DENIED,
+    Decision.ANSWER: InteractionStatus.ANSWERED,
+    Decision.CANCELLED: InteractionStatus.CANCELLED,
+    Decision.EXPIRED: InteractionStatus.EXPIRED,
+}
+
+LABELS: dict[StrEnum, str] = {
+    TurnState.QUEUED: "Queued",
+    TurnState.RUNNING: "Running",
+    TurnState.WAITING: "Waiting",
+    TurnState.PAUSING: "Pausing",
+    TurnState.PAUSED: "Paused",
+    TurnState.CANCELLING: "Cancelling",
+    TurnState.COMPLETED: "Completed",
+    TurnState.FAILED: "Failed",
+    TurnState.CANCELLED: "Cancelled",
+    RunStatus.RUNNING: "Running",
+    RunStatus.COMPLETED: "Completed",
+    RunStatus.FAILED: "Failed",
+    RunStatus.INTERRUPTED: "Interrupted",
+    RunStatus.SUSPENDED: "Suspended",
+    RunStatus.LOST: "Lost",
+    InteractionStatus.PENDING: "Waiting for an answer",
+    InteractionStatus.APPROVED: "Approved",
+    InteractionStatus.DENIED: "Denied",
+    InteractionStatus.ANSWERED: "Answered",
+    InteractionStatus.CANCELLED: "Cancelled",
+    InteractionStatus.EXPIRED: "Expired",
+}
+
+WAIT_LABELS = {
+    WaitKind.APPROVAL: "Waits for an approval",
+    WaitKind.QUESTION: "Waits for an answer",
+    WaitKind.EXTERNAL: "Waits for a result from outside",
+    WaitKind.RECONCILE: "Waits for the outcome of a tool call",
+    WaitKind.DEFINITION: "Waits for its agent to be defined",
+    WaitKind.BUDGET: "Waits for its budget to be raised",
+}
+
+TERMINAL = frozenset({TurnState.COMPLETED, TurnState.FAILED, TurnState.CANCELLED})
+GOING = frozenset({TurnState.RUNNING, TurnState.PAUSING, TurnState.CANCELLING})
+"""States in which a run works on the turn, or the next worker will."""
+ANSWERABLE = frozenset({WaitKind.APPROVAL, WaitKind.QUESTION, WaitKind.EXTERNAL})
+"""Waits that end when every interaction has its answer."""
+
+STOP_CANCEL = "run/stop_requested:cancel"
+STOP_PAUSE = "run/stop_requested:pause"
+
+_S = TurnState
+_ENDS: dict[str, TurnState] = {
+    FactType.TURN_COMPLETED: _S.COMPLETED,
+    FactType.TURN_FAILED: _S.FAILED,
+    FactType.TURN_CANCELLED: _S.CANCELLED,
+}
+
+MOVES: dict[TurnState, dict[str, TurnState]] = {
+    _S.QUEUED: {
+        FactType.RUN_START: _S.RUNNING,
+        FactType.TURN_SUSPENDED: _S.WAITING,
+        FactType.TURN_PAUSED: _S.PAUSED,
+        FactType.TURN_FAILED: _S.FAILED,
+        FactType.TURN_CANCELLED: _S.CANCELLED,
+    },
+    _S.RUNNING: {
+        **_ENDS,
+        FactType.RUN_START: _S.RUNNING,
+        FactType.TURN_RESUMED: _S.RUNNING,
+        FactType.TURN_SUSPENDED: _S.WAITING,
+        FactType.TURN_PAUSED: _S.PAUSED,
+        STOP_CANCEL: _S.CANCELLING,
+        STOP_PAUSE: _S.PAUSING,
+    },
+    _S.WAITING: {
+        **_ENDS,
+        FactType.RUN_START: _S.RUNNING,
+        FactType.TURN_RESUMED: _S.RUNNING,
+        FactType.TURN_PAUSED: _S.PAUSED,
+    },
+    _S.PAUSING: {
+        **_ENDS,
+        FactType.RUN_START: _S.PAUSING,
+        FactType.TURN_RESUMED: _S.PAUSING,
+        FactType.TURN_SUSPENDED: _S.WAITING,
+        FactType.TURN_PAUSED: _S.PAUSED,
+        STOP_CANCEL: _S.CANCELLING,
+        STOP_PAUSE: _S.PAUSING,
+    },
+    _S.PAUSED: {
+        FactType.RUN_START: _S.RUNNING,
+        FactType.TURN_RESUMED: _S.RUNNING,
+        FactType.TURN_SUSPENDED: _S.WAITING,
+        FactType.TURN_CANCELLED: _S.CANCELLED,
+    },
+    _S.CANCELLING: {
+        **_ENDS,
+        FactType.RUN_START: _S.CANCELLING,
+        FactType.TURN_RESUMED: _S.CANCELLING,
+        STOP_CANCEL: _S.CANCELLING,
+        STOP_PAUSE: _S.CANCELLING,
+    },
+    _S.COMPLETED: {},
+    _S.FAILED: {},
+    _S.CANCELLED: {},
+}
+"""Spec §9.2: turn state × fact → next state. What is missing here cannot be committed."""
+
+
+class TurnCommand(StrEnum):
+    """What a person may ask of a turn."""
+
+    INTERRUPT = "interrupt"
+    CANCEL = "cancel"
+    RESPOND = "respond"
+    RECONCILE = "reconcile"
+
+
+_ENDED = "The turn has ended."
+_NOT_WAITING = "The turn does not wait for an answer."
+_NO_UNKNOWN = "No tool call of this turn has an unknown outcome."
+
+COMMANDS: dict[TurnCommand, dict[TurnState, str | None]] = {
+    TurnCommand.INTERRUPT: {
+        _S.QUEUED: "The turn has not started; cancel it instead.",
+        _S.RUNNING: None,
+        _S.WAITING: "Nothing runs while the turn waits; answer it or cancel it.",
+        _S.PAUSING: None,
+        _S.PAUSED: "Nothing runs while the turn is paused; cancel it instead.",
+        _S.CANCELLING: "The turn is being cancelled already.",
+    },
+    TurnCommand.CANCEL: {
+        _S.QUEUED: None,
+        _S.RUNNING: None,
+        _S.WAITING: None,
+        _S.PAUSING: None,
+        _S.PAUSED: None,
+        _S.CANCELLING: "The turn is being cancelled already.",
+    },
+    TurnCommand.RESPOND: {
+        _S.QUEUED: _NOT_WAITING,
+        _S.RUNNING: _NOT_WAITING,
+        _S.WAITING: None,
+        _S.PAUSING: _NOT_WAITING,
+        _S.PAUSED: None,
+        _S.CANCELLING: "The turn is being cancelled.",
+    },
+    TurnCommand.RECONCILE: {
+        _S.QUEUED: _NO_UNKNOWN,
+        _S.RUNNING: _NO_UNKNOWN,
+        _S.WAITING: None,
+        _S.PAUSING: _NO_UNKNOWN,
+        _S.PAUSED: _NO_UNKNOWN,
+        _S.CANCELLING: "The turn is being cancelled.",
+    },
+}
+"""Command × state → None where it is allowed, else why not. Ended states refuse everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """Whether a command can be given now, and the sentence that says why not."""
+
+    command: TurnCommand
+    allowed: bool
+    reason: str
+
+
+def allows(command: TurnCommand, state: str, wait_kind: str | None = None) -> Allowed:
+    """Whether the command is possible in this state."""
+    reason = COMMANDS[command].get(TurnState(state), _ENDED)
+    if reason is None and TurnState(state) is TurnState.WAITING:
+        reason = _of_wait(command, wait_kind)
+    return Allowed(command, reason is None, reason or "")
+
+
+def _of_wait(command: TurnCommand, wait_kind: str | None) -> str | None:
+    if command is TurnCommand.RESPOND and wait_kind not in ANSWERABLE:
+        return "The turn does not wait for an answer."
+    if command is TurnCommand.RECONCILE and wait_kind != WaitKind.RECONCILE:
+        return _NO_UNKNOWN
+    return None
+
+
+def commands(state: str, wait_kind: str | None = None) -> list[Allowed]:
+    """Every command with its verdict, in the order of the control bar."""
+    return [allows(command, state, wait_kind) for command in TurnCommand]
+
+
+def next_state(state: TurnState, event: str) -> TurnState | None:
+    """Where a fact moves a turn, or None where the table has no such move."""
+    return MOVES[state].get(event)
