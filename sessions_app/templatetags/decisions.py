@@ -1,9 +1,11 @@
 """Permission decisions as capitals: the verdict, then the rule or step, then who."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django import template
+from django.utils.safestring import SafeString
+
+from sessions_app.templatetags.inline import draw
 
 register = template.Library()
 
@@ -55,9 +57,10 @@ def verdict(behavior: object) -> Verdict:
     return VERDICTS.get(name) or Verdict("g-question", name.upper() or "UNKNOWN", "ask")
 
 
-@register.inclusion_tag("_decision.html")
+@register.simple_tag
 def decision(
     behavior: object, *, rule: str = "", why: str = "", final: object = "", by: str = ""
-) -> dict[str, Any]:
+) -> SafeString:
     """Show a decision, and the person's answer (`final`, `by`) when it had asked."""
-    return {"first": behavior, "rule": rule, "why": why, "final": final, "by": by}
+    shown = {"first": behavior, "rule": rule, "why": why, "final": final, "by": by}
+    return draw("_decision.html", shown)

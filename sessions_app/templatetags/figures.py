@@ -1,9 +1,11 @@
 """Numbers as people read them: counts, tokens, bytes, durations, shares, money."""
 
 from decimal import Decimal
-from typing import Any
 
 from django import template
+from django.utils.safestring import SafeString
+
+from sessions_app.templatetags.inline import draw
 
 register = template.Library()
 
@@ -77,14 +79,12 @@ def cost(value: object) -> str:
     return f"${number:.4f}" if 0 < number < Decimal("0.01") else f"${number:.2f}"
 
 
-@register.inclusion_tag("_gauge.html")
-def gauge(
-    used: int | None, window: int | None, *, mark: float = COMPACTION_SHARE
-) -> dict[str, Any]:
+@register.simple_tag
+def gauge(used: int | None, window: int | None, *, mark: float = COMPACTION_SHARE) -> SafeString:
     """Show the used share of a context window, with a tick where compaction starts."""
     share = min(1.0, (used or 0) / window) if window else 0.0
     level = "full" if share >= 0.9 else "high" if share >= 0.7 else ""
-    return {
+    shown = {
         "percent": round(share * 100),
         "fill": f"{max(2.0, share * GAUGE_WIDTH):.1f}",
         "mark": f"{mark * GAUGE_WIDTH:.1f}",
@@ -92,3 +92,4 @@ def gauge(
         "used": used or 0,
         "window": window,
     }
+    return draw("_gauge.html", shown)

@@ -1,8 +1,9 @@
 """Ids shortened in the middle, with the whole value one click and one name away."""
 
-from typing import Any
-
 from django import template
+from django.utils.safestring import SafeString
+
+from sessions_app.templatetags.inline import draw
 
 register = template.Library()
 
@@ -17,13 +18,14 @@ def halves(value: object, head: int = HEAD, tail: int = TAIL) -> tuple[str, str]
     return text[:head], text[-tail:]
 
 
-@register.inclusion_tag("_id.html")
+@register.simple_tag
 def short_id(
     value: object, *, copy: bool = False, label: str = "id", head: int = HEAD
-) -> dict[str, Any]:
+) -> SafeString:
     """Show an id; `copy` adds the button, `label` says in its name what it is an id of."""
     start, end = halves(value, head)
-    return {"value": str(value), "start": start, "end": end, "copy": copy, "label": label}
+    shown = {"value": str(value), "start": start, "end": end, "copy": copy, "label": label}
+    return draw("_id.html", shown)
 
 
 @register.filter

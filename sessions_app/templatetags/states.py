@@ -1,9 +1,11 @@
 """The state table: glyph, word and hue of every state a page can show, declared once."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from django import template
+from django.utils.safestring import SafeString
+
+from sessions_app.templatetags.inline import draw
 
 register = template.Library()
 
@@ -83,11 +85,11 @@ def look(state: object) -> Look:
     return STATES.get(name) or Look("g-pending", name.replace("_", " ").capitalize(), "idle")
 
 
-@register.inclusion_tag("_state.html")
-def state(value: object, *, fill: bool = False, word: str = "") -> dict[str, Any]:
+@register.simple_tag
+def state(value: object, *, fill: bool = False, word: str = "") -> SafeString:
     """Show a state as glyph, word and colour; `fill` for the one in a page's header."""
     shown = look(value)
-    return {"look": shown, "word": word or shown.word, "fill": fill}
+    return draw("_state.html", {"look": shown, "word": word or shown.word, "fill": fill})
 
 
 @register.filter

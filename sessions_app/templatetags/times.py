@@ -8,6 +8,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from django import template
 from django.template import Context
 from django.utils import timezone
+from django.utils.safestring import SafeString
+
+from sessions_app.templatetags.inline import draw
 
 register = template.Library()
 
@@ -67,39 +70,35 @@ def _zone(context: Context) -> ZoneInfo:
     return zone_of(str(frame.get("zone") or "UTC"))
 
 
-@register.inclusion_tag("_time.html", takes_context=True)
-def when(
-    context: Context, value: object, form: str = "full", *, zone: bool = True
-) -> dict[str, Any]:
-    """Show a time in the reader's zone; `zone=False` only under a head that names it."""
+def _shown(context: Context, value: object, form: str) -> dict[str, Any]:
     at = moment(value)
     if at is None:
         return {"at": None}
     local = at.astimezone(_zone(context))
+    title = f"{_text(local, 'full')} {local.tzname()}"
     return {
         "at": at,
         "stamp": stamp(at),
         "text": _text(local, form),
-        "zone": local.tzname() if zone else "",
-        "title": f"{_text(local, 'full')} {local.tzname()}",
+        "zone": local.tzname(),
+        "title": title,
     }
 
 
-@register.inclusion_tag("_time.html", takes_context=True)
-def age(context: Context, value: object) -> dict[str, Any]:
+@register.simple_tag(takes_context=True)
+def when(context: Context, value: object, form: str = "full", *, zone: bool = True) -> SafeString:
+    """Show a time in the reader's zone; `zone=False` only under a head that names it."""
+    shown = _shown(context, value, form)
+    return draw("_time.html", shown if zone else shown | {"zone": ""})
+
+
+@register.simple_tag(takes_context=True)
+def age(context: Context, value: object) -> SafeString:
     """Show how long ago, kept current by the page, with the absolute time in its title."""
-    at = moment(value)
-    if at is None:
-        return {"at": None}
-    local = at.astimezone(_zone(context))
-    return {
-        "at": at,
-        "stamp": stamp(at),
-        "text": age_of(at, timezone.now()),
-        "zone": "",
-        "title": f"{_text(local, 'full')} {local.tzname()}",
-        "live": True,
-    }
+    shown = _shown(context, value, "full")
+    if shown["at"]:
+        shown |= {"text": age_of(shown["at"], timezone.now()), "zone": "", "live": True}
+    return draw("_time.html", shown)
 
 
 @register.simple_tag(takes_context=True)

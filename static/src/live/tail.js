@@ -20,7 +20,7 @@ export class Tail {
     this.lost = 0;
     this.last = null; // the row that coalesces deltas of one block
     this.part = (name) => root.querySelector(`[data-tail-${name}]`);
-    this.follow = new Follow(list, () => this.#draw());
+    this.follow = new Follow(list.parentElement, () => this.#draw());
     this.draw = oncePerFrame(() => this.#draw());
     this.#controls();
   }
