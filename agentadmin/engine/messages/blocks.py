@@ -284,7 +284,7 @@ class ToolResultBlock(Block):
 
     @property
     def suspended(self) -> bool:
-        """A placeholder: the real result comes from outside."""
+        """A placeholder: the real result comes from outside, and the call stays open."""
         return self.metadata.get(SUSPENDED) is True
 
     @property

@@ -45,7 +45,7 @@ class Repair:
     call_id: str
     tool_name: str
     message_id: str | None
-    detail: str
+    note: str
 
     def to_dict(self) -> dict[str, str | None]:
         return {
@@ -53,7 +53,7 @@ class Repair:
             "call_id": self.call_id,
             "tool_name": self.tool_name,
             "message_id": self.message_id,
-            "detail": self.detail,
+            "note": self.note,
         }
 
 
@@ -95,9 +95,9 @@ def _mend_arguments(state: AgentState, plan: _Plan) -> None:
         textual = isinstance(block.raw.get("input"), str)
         mended = block.replace(input="{}") if textual else block.replace(content="{}")
         plan.changes[message_index, block_index] = mended
-        detail = f"replaced by {{}}: {text[:200]}"
+        note = f"replaced by {{}}: {text[:200]}"
         plan.repairs.append(
-            Repair(RepairKind.TRUNCATED_ARGUMENTS, block.id, block.name, message.id, detail)
+            Repair(RepairKind.TRUNCATED_ARGUMENTS, block.id, block.name, message.id, note)
         )
 
 
@@ -129,8 +129,8 @@ def _drop_results(state: AgentState, plan: _Plan) -> None:
 def _drop(plan: _Plan, place: tuple[int, int, Msg, ToolResultBlock], kind: RepairKind) -> None:
     message_index, block_index, message, block = place
     plan.changes[message_index, block_index] = None
-    detail = "another result came first" if kind is RepairKind.DUPLICATE_RESULT else "had no call"
-    plan.repairs.append(Repair(kind, block.id, block.name, message.id, detail))
+    note = "another result came first" if kind is RepairKind.DUPLICATE_RESULT else "had no call"
+    plan.repairs.append(Repair(kind, block.id, block.name, message.id, note))
 
 
 def _orphans(state: AgentState, uncertain: Collection[str]) -> Iterator[OpenCall]:

@@ -1,0 +1,27 @@
+"""The product's own document: AgentScope's fields, and the version of our additions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agentadmin.engine.errors import DecodeError
+from agentadmin.engine.state.agent_state import AgentState
+from agentadmin.engine.state.reading import Reader
+
+SCHEMA_VERSION = 1
+
+
+def read(document: Any) -> AgentState:
+    """The state of a native document; one of a later version is refused, not guessed at."""
+    version = Reader(document).integer("schema_version", SCHEMA_VERSION)
+    if version > SCHEMA_VERSION:
+        raise DecodeError(
+            f"version {version} is newer than {SCHEMA_VERSION}", path="schema_version"
+        )
+    state = AgentState.from_dict(document)
+    state.extra.pop("schema_version", None)
+    return state
+
+
+def write(state: AgentState) -> dict[str, Any]:
+    return {**state.to_dict(), "schema_version": SCHEMA_VERSION}
