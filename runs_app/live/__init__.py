@@ -1,0 +1,1 @@
+"""Live events: from the commit to the browser (design §7)."""
