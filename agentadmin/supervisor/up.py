@@ -59,7 +59,7 @@ def run(
 
     1. Take the data folder and look at the port: the two plain refusals, before any change.
     2. Start the store; migrate; first user and demo, each once.
-    3. Start web, worker and beat; tell when they are ready.
+    3. Start worker and web; tell when they are ready; start beat.
     """
     data.prepare(plan.data)
     lock = data.lock(plan.data)
@@ -74,6 +74,8 @@ def run(
         if wait_until_ready(plan, crew):
             say(f"AgentAdmin is ready at http://{plan.host}:{plan.port}")
             say(login)
+            # Nobody waits for the scheduler, so it does not make anybody wait.
+            crew.start(plan.spec("scheduler", programs.beat(plan.data)))
         crew.run()
     finally:
         crew.stop()
@@ -137,10 +139,9 @@ def manage(plan: Plan, *arguments: str, given: str = "") -> None:
 
 
 def start_programs(plan: Plan, crew: Crew) -> None:
-    """The product itself."""
+    """What a turn needs."""
     crew.start(plan.spec("worker", programs.worker()))
     crew.start(plan.spec("web", programs.web(plan.host, plan.port, plan.static)))
-    crew.start(plan.spec("scheduler", programs.beat(plan.data)))
 
 
 def wait_until_ready(plan: Plan, crew: Crew) -> bool:
