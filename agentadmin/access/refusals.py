@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from agentadmin.access.actor import Actor
 from agentadmin.access.authentication import actor_from_request, address_of
 from agentadmin.access.errors import Hidden, Refused
+from agentadmin.access.tokens import is_uuid
 from agentadmin.audit.format import NewEntry, Outcome, Target
 from agentadmin.audit.later import append_later
 from agentadmin.engine.errors import AgentAdminError, Forbidden, NotAuthenticated, StepUpRequired
@@ -59,14 +59,6 @@ def _target(request: HttpRequest) -> Target:
     """The first id of the address; only what we made ourselves may stand in a header for ever."""
     given = request.resolver_match.kwargs if request.resolver_match else {}
     for name, value in given.items():
-        if _is_uuid(value):
+        if is_uuid(str(value)):
             return Target(kind=name.removesuffix("_id"), id=str(value), label=request.path)
     return Target(kind="route", label=request.path)
-
-
-def _is_uuid(value: object) -> bool:
-    try:
-        UUID(str(value))
-    except ValueError:
-        return False
-    return True

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
@@ -89,7 +90,8 @@ def create_token(
 @transaction.atomic
 def revoke_token(*, actor: Actor, token_id: str) -> ApiToken:
     """Make a token worthless at once; revoking it twice changes nothing."""
-    token = ApiToken.objects.select_related("user").filter(_theirs(actor), pk=token_id).first()
+    rows = ApiToken.objects.select_related("user").filter(_theirs(actor))
+    token = rows.filter(pk=token_id).first() if is_uuid(token_id) else None
     if token is None:
         raise NotFound("There is no such token.")
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()) == 1:
@@ -128,6 +130,15 @@ def scopes_of(token: ApiToken) -> frozenset[str]:
 def narrowed(grants: tuple[Grant, ...], scopes: frozenset[str]) -> tuple[Grant, ...]:
     """The grants with nothing beyond the scopes."""
     return tuple(grant.within(scopes) for grant in grants)
+
+
+def is_uuid(text: str) -> bool:
+    """Whether a row could have this id at all."""
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _check_may_create(actor: Actor, user: User) -> None:

@@ -97,8 +97,8 @@ def list_item(entry: AuditEntry) -> dict[str, Any]:
 
 def entry_document(entry: AuditEntry) -> dict[str, Any]:
     """Everything an entry says, erased parts as None."""
-    header = loads(entry.header)
-    body = loads(entry.body) if entry.body is not None else {}
+    header: dict[str, Any] = loads(entry.header)
+    body: dict[str, Any] = loads(entry.body) if entry.body is not None else {}
     return header | {
         "reason": body.get("reason"),
         "target": header["target"] | {"label": body.get("target_label")},

@@ -26,9 +26,7 @@ def new_entry(
     reason: str | None = "runs in circles",
     outcome: Outcome = Outcome.ALLOWED,
 ) -> NewEntry:
-    target = Target(
-        kind="session", id=target_id, within=target_id, agent_id=agent_id, label=label
-    )
+    target = Target(kind="session", id=target_id, within=target_id, agent_id=agent_id, label=label)
     return NewEntry(
         namespace=namespace,
         actor=actor,

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import Q
 
 from agentadmin.access.actor import Actor, ActorKind, Grant
 from agentadmin.access.permissions import permissions_of
 from agentadmin.audit.bundle import verify_bundle
 from agentadmin.audit.erase import erase_bodies
 from agentadmin.audit.selectors import bundle_lines
-from django.db.models import Q
 from tests.audit.conftest import Write
 
 pytestmark = pytest.mark.django_db

@@ -22,7 +22,7 @@ def five_entries(write: Write) -> None:
     write(namespace=None)
 
 
-def rows(n: int):  # type: ignore[no-untyped-def]  # noqa: ANN201
+def rows(n: int):  # type: ignore[no-untyped-def]
     return AuditEntry.objects.filter(chain="default", n=n)
 
 
@@ -93,9 +93,7 @@ TAMPERINGS: list[tuple[Callable[[], object], int]] = [
 
 
 @pytest.mark.parametrize(("tamper", "n"), TAMPERINGS)
-def test_whatever_is_altered_is_found_at_its_place(
-    tamper: Callable[[], object], n: int
-) -> None:
+def test_whatever_is_altered_is_found_at_its_place(tamper: Callable[[], object], n: int) -> None:
     assert verify()["ok"]
     tamper()
     answer = verify()

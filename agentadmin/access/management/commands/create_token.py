@@ -55,6 +55,10 @@ class Command(PlainCommand):
             self.stdout.write(created.secret)
             return
         token = created.token
-        answer = {"id": str(token.pk), "token": created.secret, "user": user.get_username()}
+        answer: dict[str, Any] = {
+            "id": str(token.pk),
+            "token": created.secret,
+            "user": user.get_username(),
+        }
         answer |= {"scopes": sorted(scopes_of(token)), "expires_at": iso(token.expires_at)}
         self.stdout.write(dumps(answer))
