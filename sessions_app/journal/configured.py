@@ -1,0 +1,73 @@
+"""The journal that everything outside of a run writes through, and what a new thread may do.
+
+Both come from `runs_app`, which this app does not know: the settings name them.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+from asgiref.sync import async_to_sync, sync_to_async
+from django.conf import settings
+from django.db import transaction
+from django.utils.module_loading import import_string
+
+from agentadmin.engine.state.permissions import PermissionContext
+from sessions_app.journal.store import DjangoThreadJournal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentadmin.engine.journal.base import Batch, Committed, RowAction, ThreadRef
+    from agentadmin.engine.journal.facts import Fact
+
+
+def thread_journal() -> DjangoThreadJournal:
+    """The process's journal: it projects facts into rows and publishes them."""
+    return _made(settings.THREAD_JOURNAL)
+
+
+def agent_permissions(agent_id: str) -> PermissionContext:
+    """The permission context with which a thread of this agent begins."""
+    of_agent: Any = _imported(settings.AGENT_PERMISSIONS)
+    permissions: PermissionContext = of_agent(agent_id)
+    return permissions
+
+
+def no_permissions(agent_id: str) -> PermissionContext:
+    """Of an agent that is not known: everything asks."""
+    return PermissionContext()
+
+
+@lru_cache(maxsize=8)
+def _imported(path: str) -> Any:
+    return import_string(path)
+
+
+@lru_cache(maxsize=8)
+def _made(path: str) -> DjangoThreadJournal:
+    journal: DjangoThreadJournal = _imported(path)()
+    return journal
+
+
+class HeldJournal(DjangoThreadJournal):
+    """A journal inside a transaction of the caller's: it publishes when that one commits."""
+
+    def __init__(self, outer: DjangoThreadJournal) -> None:
+        super().__init__(using=outer.using)
+        self._outer = outer
+
+    async def commit(
+        self, ref: ThreadRef, batch: Batch, rows: Sequence[RowAction] = ()
+    ) -> Committed:
+        """Append within the caller's transaction."""
+        return await sync_to_async(self._commit_held)(ref, batch, rows)
+
+    def _commit_held(self, ref: ThreadRef, batch: Batch, rows: Sequence[RowAction]) -> Committed:
+        committed = self._outer.commit_now(ref, batch, rows)
+        transaction.on_commit(partial(self._tell, ref, committed.facts), using=self.using)
+        return committed
+
+    def _tell(self, ref: ThreadRef, facts: Sequence[Fact]) -> None:
+        async_to_sync(self._outer.publish)(ref, facts)

@@ -1,0 +1,1 @@
+"""Reads of sessions, threads, states, facts and controls; nothing here writes."""

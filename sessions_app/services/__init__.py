@@ -1,0 +1,1 @@
+"""Writes of sessions and states; each authorises, changes, audits and publishes in one place."""

@@ -1,0 +1,137 @@
+"""Edits that came while a run held the thread, applied by the run's own writer (design §5)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from asgiref.sync import sync_to_async
+from django.db import transaction
+
+from agentadmin.audit.append import append
+from agentadmin.audit.format import NewEntry
+from agentadmin.audit.format import Outcome as AuditOutcome
+from agentadmin.engine.errors import AgentAdminError, Conflict, InvalidInput, StaleVersion
+from agentadmin.engine.state import codec
+from sessions_app import mailbox
+from sessions_app.models import AgentThread, ControlRequest
+from sessions_app.policies import thread_target
+from sessions_app.services.edits import Change, Edit
+from sessions_app.services.outcome import Outcome, audit_change
+from sessions_app.states import ControlKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentadmin.engine.journal.base import Committed
+    from agentadmin.engine.journal.writer import JournalWriter
+    from agentadmin.engine.state.agent_state import AgentState
+
+
+async def apply_pending_edits(writer: JournalWriter, controls: Sequence[ControlRequest]) -> None:
+    """Apply every edit among the controls, oldest first; call it before the lease is given back.
+
+    Each is one commit with its audit entry; one whose base has changed ends `refused`.
+    """
+    for control in controls:
+        if control.kind == ControlKind.EDIT:
+            await _apply(writer, control, _edit_of(control))
+
+
+async def apply_edits_between_steps(
+    writer: JournalWriter, controls: Sequence[ControlRequest]
+) -> None:
+    """Apply the edits that leave the conversation alone, in the middle of a turn.
+
+    Clearing under a turn that goes on would leave the model nothing to answer, so what touches
+    messages or summary waits for the turn's end.
+    """
+    for control in controls:
+        if control.kind == ControlKind.EDIT and not _edit_of(control).touches_conversation:
+            await _apply(writer, control, _edit_of(control))
+
+
+def _edit_of(control: ControlRequest) -> Edit:
+    return Edit.parse(codec.loads(control.payload)["operations"])
+
+
+async def _apply(writer: JournalWriter, control: ControlRequest, edit: Edit) -> None:
+    thread = await AgentThread.objects.select_related("session").aget(id=control.thread_id)
+    try:
+        edit.check_parked(writer.projection)
+        _check_base(writer, control, edit)
+        change = edit.change(writer.state)
+    except (Conflict, InvalidInput) as error:
+        await sync_to_async(_refuse)(control, thread, edit, error)
+        return
+    await _commit(writer, control, thread, edit, change)
+
+
+def _check_base(writer: JournalWriter, control: ControlRequest, edit: Edit) -> None:
+    """Only the parts that the operations touch must be as they were at the request."""
+    if codec.loads(control.payload)["base"] != edit.base(writer.projection):
+        raise StaleVersion(writer.projection.version)
+
+
+async def _commit(
+    writer: JournalWriter,
+    control: ControlRequest,
+    thread: AgentThread,
+    edit: Edit,
+    change: Change,
+) -> None:
+    actor = mailbox.actor_of(control)
+
+    def settle(committed: Committed) -> None:
+        outcome = Outcome(
+            committed.version,
+            committed.last_seq,
+            change.diff,
+            change.effects,
+            trace_id=actor.trace_id,
+        )
+        mailbox.finish(control, result=outcome.body())
+
+    def audit(committed: Committed) -> None:
+        audit_change(actor, thread, edit, control.reason, change, committed)
+
+    before, kept = writer.state.copy(), (writer.actor, writer.replace_reason)
+    adopt(writer.state, change.after)
+    writer.actor, writer.replace_reason = actor.name, edit.name
+    try:
+        await writer.flush(reason=control.reason, rows=(settle, audit))
+    except BaseException:
+        adopt(writer.state, before)
+        raise
+    finally:
+        writer.actor, writer.replace_reason = kept
+
+
+def adopt(state: AgentState, other: AgentState) -> None:
+    """Make the working state equal to another one in place: the loop holds on to the object."""
+    state.context_mutable()[:] = other.context
+    state.summary = other.summary
+    state.permission_context = other.permission_context
+    state.tool_context = other.tool_context
+    state.tasks_context = other.tasks_context
+    state.plan_mode_context = other.plan_mode_context
+    state.extra = dict(other.extra)
+
+
+@transaction.atomic
+def _refuse(
+    control: ControlRequest, thread: AgentThread, edit: Edit, error: AgentAdminError
+) -> None:
+    told: dict[str, Any] = {"detail": error.detail, **error.extra()}
+    if not mailbox.finish(control, result=told, refused_code=error.code):
+        return
+    append(
+        NewEntry(
+            namespace=thread.session.namespace,
+            actor=mailbox.actor_of(control),
+            action="state.update",
+            target=thread_target(thread),
+            outcome=AuditOutcome.FAILED,
+            reason=control.reason,
+            content={"operations": list(edit.operations), "code": error.code, **told},
+        )
+    )

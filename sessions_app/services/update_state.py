@@ -1,0 +1,201 @@
+"""`update_agent_state`: the one way to change a state from outside a call (design §5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from asgiref.sync import async_to_sync, sync_to_async
+from django.db import IntegrityError
+
+from agentadmin.engine.errors import StaleVersion, ThreadBusy
+from agentadmin.engine.journal.loading import load
+from agentadmin.engine.journal.writer import JournalWriter
+from agentadmin.engine.state.mutations import diff
+from sessions_app.journal.configured import agent_permissions, thread_journal
+from sessions_app.journal.rows import thread_ref
+from sessions_app.journal.store import active_run
+from sessions_app.services.busy import interrupt_for_edit, wait_for_edit
+from sessions_app.services.edits import Edit, authorise_change
+from sessions_app.services.idempotency import Answer, Once
+from sessions_app.services.outcome import Outcome, UpdateRows, answered
+from sessions_app.services.reasons import checked_reason
+
+if TYPE_CHECKING:
+    from agentadmin.access.actor import Actor
+    from agentadmin.engine.journal.base import Head, ThreadRef
+    from agentadmin.engine.journal.projection import ThreadProjection
+    from agentadmin.engine.state.agent_state import AgentState
+    from agentadmin.engine.state.permissions import PermissionContext
+    from sessions_app.models import AgentThread
+
+ATTEMPTS = 10
+
+
+class OnBusy(StrEnum):
+    """What to do while a run holds the thread."""
+
+    REJECT = "reject"
+    WAIT = "wait"
+    INTERRUPT = "interrupt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Update:
+    """One checked request to change one thread's state."""
+
+    actor: Actor
+    thread: AgentThread
+    edit: Edit
+    reason: str
+    expected_version: int | None
+    defaults: PermissionContext | None
+    """What the agent may do, where no state was ever committed."""
+
+    def starting(self, projection: ThreadProjection) -> AgentState:
+        """The state that the operations start from."""
+        state = projection.state()
+        if self.defaults is not None and not projection.substate:
+            state.permission_context = self.defaults
+        return state
+
+
+def update_agent_state(
+    *,
+    actor: Actor,
+    thread: AgentThread,
+    reason: Any,
+    operations: Any,
+    expected_version: int | None = None,
+    on_busy: str = OnBusy.REJECT,
+    dry_run: bool = False,
+    request_id: str | None = None,
+) -> Answer:
+    """Change a thread's state by named operations, all of them or none.
+
+    200 with `{version, seq, audit_id, diff, effects}`, or 202 with `{control_id}` when a run holds
+    the thread and `on_busy` is not `reject`. Raises what the contract lists under `operations`.
+    """
+    update = Update(
+        actor=actor,
+        thread=thread,
+        edit=Edit.parse(operations),
+        reason=checked_reason(reason),
+        expected_version=expected_version,
+        defaults=agent_permissions(thread.agent_id) if thread.version == 0 else None,
+    )
+    update.edit.authorise(actor, thread)
+    if dry_run:
+        return async_to_sync(_rehearse)(update)
+    once = _once(update, on_busy, request_id)
+    if first := once.answered():
+        return answered(first, thread)
+    try:
+        return _update(update, once, OnBusy(on_busy))
+    except IntegrityError:
+        # The same request came twice at the same time; the first one's answer is the answer.
+        if first := once.answered():
+            return answered(first, thread)
+        raise
+
+
+def _once(update: Update, on_busy: str, request_id: str | None) -> Once:
+    body = {
+        "reason": update.reason,
+        "operations": list(update.edit.operations),
+        "expected_version": update.expected_version,
+        "on_busy": str(on_busy),
+    }
+    target = str(update.thread.id)
+    return Once.of(update.actor, "updateAgentState", target, request_id, body)
+
+
+def _update(update: Update, once: Once, on_busy: OnBusy) -> Answer:
+    """Commit; who loses a race without an expected version reads, authorises and tries again."""
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            return async_to_sync(_commit)(update, once)
+        except ThreadBusy as busy:
+            if on_busy is OnBusy.REJECT:
+                raise
+            return _leave_to_run(update, once, on_busy, busy.run_id)
+        except StaleVersion as stale:
+            if update.expected_version is not None:
+                raise _with_diff(stale, update) from None
+            if attempt == ATTEMPTS:
+                raise
+    raise AssertionError("every attempt returns or raises")
+
+
+def _leave_to_run(update: Update, once: Once, on_busy: OnBusy, run_id: str) -> Answer:
+    """Try the operations on the newest state: what is wrong is said now. Then leave them."""
+    projection = async_to_sync(_current)(update)
+    change = update.edit.change(update.starting(projection))
+    authorise_change(update.actor, update.thread, change)
+    base = update.edit.base(projection)
+    if on_busy is OnBusy.INTERRUPT:
+        return interrupt_for_edit(update, once, base, run_id)
+    return wait_for_edit(update, once, base)
+
+
+async def _commit(update: Update, once: Once) -> Answer:
+    journal, ref = thread_journal(), thread_ref(update.thread)
+    head = await journal.head(ref)
+    _check_version(head, update)
+    if head.live:
+        raise ThreadBusy(await _run_of(ref))
+    writer = await JournalWriter.open(journal, ref, lease=None, actor=update.actor.name)
+    update.edit.check_parked(writer.projection)
+    change = update.edit.change(update.starting(writer.projection))
+    authorise_change(update.actor, update.thread, change)
+    writer.state = change.after
+    writer.replace_reason = update.edit.name
+    rows = UpdateRows(update, change, once)
+    await writer.flush(reason=update.reason, rows=rows.actions())
+    return Answer(200, rows.outcome.body())
+
+
+async def _current(update: Update) -> ThreadProjection:
+    """The newest committed state, while a run goes on above it."""
+    journal, ref = thread_journal(), thread_ref(update.thread)
+    _check_version(await journal.head(ref), update)
+    return await load(journal, ref)
+
+
+async def _rehearse(update: Update) -> Answer:
+    """What the update would do; nothing is written."""
+    journal, ref = thread_journal(), thread_ref(update.thread)
+    head = await journal.head(ref)
+    _check_version(head, update)
+    projection = await load(journal, ref)
+    if not head.live:
+        update.edit.check_parked(projection)
+    change = update.edit.change(update.starting(projection))
+    busy = [f"Run {await _run_of(ref)} works on this thread now."] if head.live else []
+    outcome = Outcome(head.version, head.seq, change.diff, [*busy, *change.effects])
+    return Answer(200, {**outcome.body(), "dry_run": True, "widens": change.widens})
+
+
+def _check_version(head: Head, update: Update) -> None:
+    if update.expected_version is not None and update.expected_version != head.version:
+        raise StaleVersion(head.version)
+
+
+async def _run_of(ref: ThreadRef) -> str:
+    # Between claim and `run/start` the holder has no run yet.
+    return await sync_to_async(active_run)(ref.id) or "(starting)"
+
+
+def _with_diff(stale: StaleVersion, update: Update) -> StaleVersion:
+    """The same refusal with what has changed since the version that the caller knew."""
+    return StaleVersion(stale.current, async_to_sync(_changed_since)(update, stale.current))
+
+
+async def _changed_since(update: Update, current: int) -> dict[str, Any]:
+    known = update.expected_version or 0
+    if not 0 < known < current:
+        return {}
+    journal, ref = thread_journal(), thread_ref(update.thread)
+    old, new = await load(journal, ref, known), await load(journal, ref, current)
+    return diff(old.state(), new.state())
