@@ -135,7 +135,7 @@ def test_tuples_are_arrays_on_both_paths() -> None:
 
 
 def test_the_exact_writer_agrees_with_the_fast_one() -> None:
-    value = {"a": [1, -0.0, 1e22, 1.5e-9, True, None, "é\n\u0001\u007f\\\""], "b": {}, "c": [[]]}
+    value = {"a": [1, -0.0, 1e22, 1.5e-9, True, None, 'é\n\u0001\u007f\\"'], "b": {}, "c": [[]]}
     assert write(value, COMPACT) == codec.dumps(value)
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-import agentadmin.engine as engine
+from agentadmin import engine
 from agentadmin.engine import errors
 from agentadmin.engine.clock import iso, message_timestamp, now
 from agentadmin.engine.errors import AgentAdminError, InvalidInput
