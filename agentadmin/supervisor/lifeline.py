@@ -12,6 +12,8 @@ import sys
 from collections.abc import Callable
 from typing import IO
 
+from agentadmin.supervisor import guardian
+
 PR_SET_PDEATHSIG = 1
 
 
@@ -39,7 +41,8 @@ class Lifeline:
         """Start the guardian; it keeps the lock, if given, until the last child is gone."""
         keep = () if lock_fd is None else (lock_fd,)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "agentadmin.supervisor.guardian"],
+            # By its file and isolated: it needs neither our folder nor our environment.
+            [sys.executable, "-I", guardian.__file__],
             stdin=subprocess.PIPE,
             pass_fds=keep,
             # Ctrl-C in the terminal reaches the parent's group only.
