@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 from django.db import connections
 from django.db.transaction import TransactionManagementError
 
+from agentadmin.audit import head
 from agentadmin.audit.format import (
-    GENESIS,
     NewEntry,
     chain_of,
     columns_of,
     content_columns_of,
     seal,
 )
-from agentadmin.audit.models import AuditChain, AuditEntry
+from agentadmin.audit.models import AuditEntry
 from agentadmin.engine.clock import now
 from agentadmin.engine.state.codec import loads
 
@@ -40,35 +40,16 @@ def append_all(entries: Sequence[NewEntry], *, using: str = "default") -> list[A
     if not connections[using].in_atomic_block:
         raise TransactionManagementError("An audit entry belongs into the change's transaction.")
     chain = chain_of(entries[0].namespace)
-    # 1. Hold the head. PostgreSQL locks the row; SQLite's IMMEDIATE transaction is the lock.
-    head = _locked_head(chain, using)
+    # 1. Take the numbers: the first statement writes, so every database makes others wait here.
+    n, head_hash = head.take(chain, len(entries), using)
     # 2. Give each entry its number, time and link.
     rows: list[AuditEntry] = []
-    n, head_hash = head.n, head.head_hash
-    for entry in entries:
-        n += 1
-        rows.append(_row(entry, chain=chain, n=n, prev_hash=head_hash))
+    for number, entry in enumerate(entries, n + 1):
+        rows.append(_row(entry, chain=chain, n=number, prev_hash=head_hash))
         head_hash = rows[-1].hash
-    AuditEntry.objects.using(using).bulk_create(rows)
-    # 3. Move the head. The condition catches a database whose transactions are not what 1 expects.
-    moved = (
-        AuditChain.objects.using(using)
-        .filter(chain=chain, n=head.n)
-        .update(n=n, head_hash=head_hash)
-    )
-    if moved != 1:
-        raise TransactionManagementError(f"Two writers held the head of audit chain {chain}.")
+    # 3. Write them and let the head tell of the last one.
+    head.settle(chain, rows, using)
     return rows
-
-
-def _locked_head(chain: str, using: str) -> AuditChain:
-    heads = AuditChain.objects.using(using)
-    head = heads.select_for_update().filter(chain=chain).first()
-    if head is None:
-        # The first entry of a chain: of two writers who find none, one inserts and both lock.
-        heads.bulk_create([AuditChain(chain=chain, n=0, head_hash=GENESIS)], ignore_conflicts=True)
-        head = heads.select_for_update().get(chain=chain)
-    return head
 
 
 def _row(entry: NewEntry, *, chain: str, n: int, prev_hash: str) -> AuditEntry:
