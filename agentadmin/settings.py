@@ -79,6 +79,12 @@ REDIS_URL = env.text("REDIS_URL", env.embedded_redis_url(DATA))
 BROKER_URL = env.text("BROKER_URL", REDIS_URL)
 LEASE = env.lease()
 
+# What happens during a call is told to the code between calls by these two paths.
+THREAD_JOURNAL = "runs_app.recorder.make_journal"
+AGENT_PERMISSIONS = "runs_app.profiles.permissions_of"
+# Functions `package.module:function` that return the builder of an agent of your own.
+AGENTS = env.items("AGENTADMIN_AGENTS")
+
 # Reads and refusals are audited in batches; none (tests) leaves them to the caller to flush.
 AUDIT_FLUSH_SECONDS: float | None = 1.0
 # Whose X-Forwarded-For is believed: addresses or networks.

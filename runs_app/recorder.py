@@ -21,6 +21,7 @@ from runs_app.rows import (
     TurnRow,
 )
 from runs_app.states import TurnState
+from runs_app.stream import published
 from sessions_app.journal import DjangoThreadJournal, heads
 from sessions_app.journal.rows import read_facts
 from sessions_app.journal.sql import dialect
@@ -208,7 +209,7 @@ class Recorder:
 
 def make_journal(using: str = "default") -> DjangoThreadJournal:
     """The journal with its rows and its live side: what every door and every worker uses."""
-    return DjangoThreadJournal(using=using, projector=Recorder(using))
+    return DjangoThreadJournal(using=using, projector=Recorder(using), published=published)
 
 
 def folded(thread_id: str, using: str = "default") -> MemoryBook:
