@@ -9,7 +9,7 @@ from django.contrib.staticfiles.storage import StaticFilesStorage
 
 
 @lru_cache(maxsize=4)
-def _names(manifest: Path, changed_ns: int) -> dict[str, str]:
+def _names(manifest: Path, _changed_ns: int) -> dict[str, str]:
     names: dict[str, str] = json.loads(manifest.read_text())
     return names
 
