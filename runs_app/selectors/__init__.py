@@ -1,0 +1,1 @@
+"""Reads of turns, runs, questions and demo orders; they never write."""

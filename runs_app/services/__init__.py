@@ -1,0 +1,1 @@
+"""Commands about turns, runs and questions; each authorises, commits, audits and dispatches."""

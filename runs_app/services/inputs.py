@@ -1,0 +1,45 @@
+"""What may be submitted: text, or blocks of text and media, within limits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentadmin.engine.errors import InvalidInput, TooLarge
+from agentadmin.engine.messages import Block, user_message
+from agentadmin.engine.state import codec
+
+if TYPE_CHECKING:
+    from agentadmin.engine.messages import Msg
+
+MAX_BYTES = 32 * 1024 * 1024
+MAX_BLOCKS = 1000
+SUBMITTABLE = frozenset({"text", "image", "audio", "video", "data"})
+"""Calls, results and thinking are an agent's own; nobody puts them into its mouth."""
+
+
+def checked_input(value: Any) -> list[Msg]:
+    """The messages of a turn, with their ids. Raises InvalidInput or TooLarge with the path."""
+    if isinstance(value, str):
+        if not value.strip():
+            raise InvalidInput("must not be blank", path="input")
+        messages = [user_message(value)]
+    elif isinstance(value, list):
+        messages = [user_message(_blocks(value))]
+    else:
+        raise InvalidInput("must be text or a list of blocks", path="input")
+    if sum(len(codec.dumps(message.raw)) for message in messages) > MAX_BYTES:
+        raise TooLarge("An input may have at most 32 MB.", path="input")
+    return messages
+
+
+def _blocks(value: list[Any]) -> list[Block]:
+    if not value:
+        raise InvalidInput("must not be empty", path="input")
+    if len(value) > MAX_BLOCKS:
+        raise InvalidInput(f"has more than {MAX_BLOCKS} blocks", path="input")
+    blocks = [Block.from_dict(raw, f"input[{index}]") for index, raw in enumerate(value)]
+    for index, block in enumerate(blocks):
+        if block.type not in SUBMITTABLE:
+            known = ", ".join(sorted(SUBMITTABLE))
+            raise InvalidInput(f"must be one of {known}", path=f"input[{index}].type")
+    return blocks
