@@ -9,7 +9,8 @@ register = template.Library()
 
 
 def _attributes(context: Context, pairs: dict[str, str]) -> SafeString:
-    nonce = str(context.get("csp_nonce") or "")
+    # The nonce is made when it is first read as text; until then it is false.
+    nonce = str(context.get("csp_nonce", ""))
     shown = format_html_join("", ' hx-{}="{}"', ((k, v) for k, v in pairs.items() if v))
     return format_html('hx-nonce="{}"{}', nonce, shown)
 

@@ -61,30 +61,51 @@ function fillField(button) {
   field.focus();
 }
 
+const forSlot = (ctx) => ctx.target?.id === "dialog-slot";
+const hasDialog = (ctx) => /<dialog[\s>]/.test(ctx.text ?? "");
+
+/** An error page is no dialog: say what happened where the draft is. */
+function beforeSwap(event) {
+  const { ctx } = event.detail;
+  if (!forSlot(ctx) || hasDialog(ctx) || !(ctx.response?.status >= 400)) return;
+  event.preventDefault();
+  const request = ctx.response.headers.get("X-Trace-Id");
+  fail(`The server answered ${ctx.response.status}, and nothing was changed. Request ${request ?? "unknown"}.`);
+}
+
 function onSwap(event) {
-  if (event.detail.ctx.target?.id !== "dialog-slot" && !slot()?.querySelector("dialog:not([open])")) return;
-  if (slot().querySelector("dialog")) show();
-  else if (opener) focusBack();
+  const { ctx } = event.detail;
+  if (!forSlot(ctx)) return;
+  if (hasDialog(ctx)) show();
+  else slot().querySelector("dialog[open]")?.close();
 }
 
 function onFailure(event) {
-  const form = event.detail.ctx?.sourceElement?.closest?.("dialog form");
-  if (!form) return;
-  const text = "The server could not be reached. Nothing was changed; what you wrote is still here.";
-  let note = form.querySelector("[data-failure]");
+  const { ctx } = event.detail;
+  if (ctx && forSlot(ctx)) {
+    fail("The server could not be reached. Nothing was changed; what you wrote is still here.");
+  }
+}
+
+function fail(text) {
+  const content = slot().querySelector("dialog .content");
+  announce(text);
+  if (!content) return;
+  let note = content.querySelector("[data-failure]");
   if (!note) {
     note = document.createElement("p");
     note.className = "note bad";
     note.dataset.failure = "";
     note.setAttribute("role", "alert");
-    form.querySelector(".content").prepend(note);
+    content.prepend(note);
   }
   note.textContent = text;
-  announce(text);
+  note.scrollIntoView({ block: "nearest" });
 }
 
 export function startDialogs() {
   document.addEventListener("click", onClick);
+  document.addEventListener("htmx:before:swap", beforeSwap);
   document.addEventListener("htmx:after:swap", onSwap);
   document.addEventListener("htmx:error", onFailure);
   document.addEventListener("click", (event) => {

@@ -4,7 +4,7 @@ import { copyText } from "./copy.js";
 import { announce } from "./page.js";
 import { getCookie, setCookie } from "./theme.js";
 
-const FIELD = "input, textarea, select, [contenteditable], summary";
+const FIELD = 'input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable]';
 const MARKED = ["f", "p", "i", "c", "a", "d", "t", "m"];
 
 function off(event) {
@@ -59,16 +59,13 @@ function sheet() {
   else dialog?.showModal();
 }
 
-function guarded(work) {
-  return (event) => {
-    if (off(event)) return;
-    event.preventDefault();
-    work();
-  };
-}
-
 function bindings() {
-  const table = {
+  const table = {};
+  // Sequences first: the first binding that fits takes the key.
+  for (const link of document.querySelectorAll("[data-go]")) {
+    table[`g ${link.dataset.go}`] = () => link.click();
+  }
+  Object.assign(table, {
     "/": () => press("[data-query]"),
     j: () => move(1),
     k: () => move(-1),
@@ -76,30 +73,21 @@ function bindings() {
     y: permalink,
     "?": sheet,
     "Shift+?": sheet,
-  };
+  });
   for (const key of MARKED) table[key] = () => press(`[data-key="${key}"]`);
   for (let n = 1; n <= 8; n += 1) table[n] = () => press(`[data-tabs] a:nth-of-type(${n})`);
-  for (const link of document.querySelectorAll("[data-go]")) {
-    table[`g ${link.dataset.go}`] = () => link.click();
-  }
-  return Object.fromEntries(Object.entries(table).map(([key, work]) => [key, guarded(work)]));
+  return Object.fromEntries(Object.entries(table).map(([key, work]) => [key, acting(work)]));
+}
+
+function acting(work) {
+  return (event) => {
+    event.preventDefault();
+    work();
+  };
 }
 
 export function startKeys() {
-  // The first key of a sequence must not act: after `g` the table is the sequences' alone.
-  let leading = 0;
-  const table = bindings();
-  for (const [key, work] of Object.entries(table)) {
-    if (key.startsWith("g ")) continue;
-    table[key] = (event) => {
-      if (Date.now() - leading > 1_000) work(event);
-    };
-  }
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Shift") leading = event.key === "g" && !off(event) ? Date.now() : 0;
-  });
-  // Registered before the line above would clear it, so it runs in the capture phase.
-  tinykeys(window, table, { capture: true });
+  tinykeys(window, bindings(), { ignore: off });
   const toggle = document.querySelector("[data-keys-switch]");
   if (!toggle) return;
   toggle.checked = getCookie("keys") !== "off";

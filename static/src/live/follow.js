@@ -2,6 +2,8 @@
 import { oncePerFrame } from "../frame/page.js";
 
 const NEAR = 80;
+const HAND = ["wheel", "touchmove", "keydown", "pointerdown"];
+const MEANT_FOR = 1_000;
 
 export class Follow {
   /** `area` scrolls by itself, or is null for the page; `onChange` redraws the controls. */
@@ -10,7 +12,10 @@ export class Follow {
     this.onChange = onChange;
     this.on = true;
     this.grown = oncePerFrame(() => this.on && this.#toEnd());
-    (area ?? document).addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    this.touched = 0;
+    const place = area ?? document;
+    for (const name of HAND) place.addEventListener(name, () => this.#touch(), { passive: true });
+    place.addEventListener("scroll", () => this.#scrolled(), { passive: true });
   }
 
   get atEnd() {
@@ -32,8 +37,14 @@ export class Follow {
     this.area.scrollTop = this.area.scrollHeight;
   }
 
+  #touch() {
+    this.touched = performance.now();
+  }
+
+  /** Growing rows scroll too; only what a hand did means that the reader looks elsewhere. */
   #scrolled() {
     if (this.on === this.atEnd) return;
+    if (this.on && performance.now() - this.touched > MEANT_FOR) return;
     this.on = this.atEnd;
     this.onChange();
   }
