@@ -13,7 +13,6 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
 
-from agentadmin.engine.state.permissions import PermissionContext
 from sessions_app.journal.store import DjangoThreadJournal
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from agentadmin.engine.journal.base import Batch, Committed, RowAction, ThreadRef
     from agentadmin.engine.journal.facts import Fact
+    from agentadmin.engine.state.permissions import PermissionContext
 
 
 def thread_journal() -> DjangoThreadJournal:
@@ -33,11 +33,6 @@ def agent_permissions(agent_id: str) -> PermissionContext:
     of_agent: Any = _imported(settings.AGENT_PERMISSIONS)
     permissions: PermissionContext = of_agent(agent_id)
     return permissions
-
-
-def no_permissions(agent_id: str) -> PermissionContext:
-    """Of an agent that is not known: everything asks."""
-    return PermissionContext()
 
 
 @lru_cache(maxsize=8)

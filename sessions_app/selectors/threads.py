@@ -64,9 +64,10 @@ def thread_of_session(session: AgentSession, thread_id: str | None) -> AgentThre
 def state_at(thread: AgentThread, version: int | None = None) -> StateAt:
     """The state at a version, or the newest committed one; detached, so that reading is reading."""
     ref = thread_ref(thread)
-    if version == 0 or (version is None and thread.version == 0):
-        return StateAt(0, 0, thread.created_at, initial_state(ThreadProjection(ref), thread))
-    projection = async_to_sync(load)(thread_journal(), ref, version)
+    first = ThreadProjection(ref)
+    projection = first if version == 0 else async_to_sync(load)(thread_journal(), ref, version)
+    if projection.version == 0:
+        return StateAt(0, 0, thread.created_at, initial_state(first, thread))
     row = StateSnapshot.objects.only("created_at").get(
         thread_id=thread.id, version=projection.version
     )
