@@ -17,7 +17,7 @@ ANYTHING = "*"
 @lru_cache(maxsize=4096)
 def _expression(pattern: str) -> str:
     literal = (re.escape(part) for part in pattern.split(ANYTHING))
-    return r"\A" + ".*".join(literal) + r"\Z"
+    return r"(?s)\A" + ".*".join(literal) + r"\Z"
 
 
 def matches(pattern: str, text: str) -> bool:
