@@ -15,7 +15,7 @@ def _names(manifest: Path, _changed_ns: int) -> dict[str, str]:
 
 
 class BundleStorage(StaticFilesStorage):
-    """Reads the manifest that the front end's build writes; plain names where it has none."""
+    """Reads the manifest that the front end's build writes; other files keep their plain names."""
 
     def url(self, name: str | None) -> str:
         """The address of a file, hashed if it was bundled."""
@@ -23,4 +23,4 @@ class BundleStorage(StaticFilesStorage):
         if not manifest.is_file():
             return super().url(name)
         names = _names(manifest, manifest.stat().st_mtime_ns)
-        return super().url(names.get(name or "", name))
+        return super().url(f"dist/{names[name]}" if name in names else name)

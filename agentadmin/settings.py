@@ -132,7 +132,8 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 32 * 1024 * 1024
 # --- Static files -------------------------------------------------------------------------------
 
 STATIC_URL = "/static/"
-STATICFILES_DIRS = [BASE_DIR / "static" / "dist"]
+# The web server itself answers for `dist`; Django for what packages bring (the API's own pages).
+STATICFILES_DIRS = [("dist", BASE_DIR / "static" / "dist")]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "agentadmin.bundle.BundleStorage"},

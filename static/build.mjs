@@ -51,10 +51,11 @@ const result = await build({
   logLevel: "warning",
   loader: { ".svg": "file", ".woff2": "file" },
 });
+const names = manifest(result.metafile.outputs);
 if (existsSync(path.join(root, "img"))) {
   await cp(path.join(root, "img"), path.join(fresh, "img"), { recursive: true });
+  for (const name of await readdir(path.join(root, "img"))) names[`img/${name}`] = `img/${name}`;
 }
-const names = manifest(result.metafile.outputs);
 await writeFile(path.join(fresh, "manifest.json"), JSON.stringify(names, null, 1) + "\n");
 await rm(dist, { recursive: true, force: true });
 await rename(fresh, dist);

