@@ -5,13 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
+from django.conf import settings
 from django.templatetags.static import static
-from pytest_django import SettingsWrapper
 
 
 @pytest.fixture
-def dist(tmp_path: Path, settings: SettingsWrapper) -> Path:
-    settings.BASE_DIR = tmp_path
+def dist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(settings, "BASE_DIR", tmp_path)
     folder = tmp_path / "static" / "dist"
     folder.mkdir(parents=True)
     return folder
