@@ -7,10 +7,12 @@ the words as they stand, and never covers an output redirection or a command it 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from agentadmin.engine.state.permissions.shell import Command, SubCommand, parse
+from agentadmin.engine.state.permissions.shell import SubCommand, parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +39,9 @@ _SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*\+?=")
 _BARE_WORD = re.compile(r"[^\s;&|()<>`$\"'{},\\]+")
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
-_MAX_NESTED = 8
+_MAX_SCRIPTS = 200
+_MAX_WORDS = 64
+"""How far a list of words is looked at behind a wrapper: what is judged stands near its start."""
 
 
 def rule_words(content: str) -> tuple[str, ...]:
@@ -52,11 +56,21 @@ def starts_with(words: list[str], prefix: tuple[str, ...]) -> bool:
     return bool(prefix) and tuple(words[: len(prefix)]) == prefix
 
 
-def mentions(command: Command, text: str, prefix: tuple[str, ...]) -> bool:
+@dataclass(frozen=True, slots=True)
+class Started:
+    """Every list of words that may name a program, wrappers and scripts looked through."""
+
+    lists: tuple[list[str], ...]
+    followed: bool
+    """False when the line, or a script in it, says more than could be followed."""
+
+
+def mentions(text: str, prefix: tuple[str, ...]) -> bool:
     """Whether some program that the line may start begins with these words."""
-    if any(starts_with(words, prefix) for words in started(command)):
+    found = started(text)
+    if any(starts_with(words, prefix) for words in found.lists):
         return True
-    return command.opaque and any(
+    return not found.followed and any(
         starts_with(words, prefix) for words in _suffixes(_BARE_WORD.findall(text))
     )
 
@@ -71,14 +85,25 @@ def written(part: SubCommand) -> list[str]:
     return [target for target in part.writes if target not in _HARMLESS_TARGETS]
 
 
-def started(command: Command, nested: int = 0) -> Iterator[list[str]]:
-    """Every list of words that may name a program, wrappers looked through."""
-    for part in command.parts:
-        for words in _unwrapped(part.words):
-            yield words
-            script = _script(words)
-            if script is not None and nested < _MAX_NESTED:
-                yield from started(parse(script), nested + 1)
+@lru_cache(maxsize=64)
+def started(text: str) -> Started:
+    """What a line may start. The result is shared: it must not be changed."""
+    lists: list[list[str]] = []
+    followed = True
+    scripts = [text]
+    for script in scripts:  # grows while it is walked
+        command = parse(script)
+        followed = followed and not command.opaque
+        for words in (words for part in command.parts for words in _unwrapped(part.words)):
+            lists.append(words)
+            inner = _script(words)
+            if inner is None or inner in scripts:
+                continue
+            if len(scripts) < _MAX_SCRIPTS:
+                scripts.append(inner)
+            else:
+                followed = False
+    return Started(tuple(lists), followed)
 
 
 def _unwrapped(words: list[str]) -> Iterator[list[str]]:
@@ -100,7 +125,7 @@ def _unwrapped(words: list[str]) -> Iterator[list[str]]:
 def _executed_by_find(words: list[str]) -> Iterator[list[str]]:
     for index, word in enumerate(words):
         if word in ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X") and words[index + 1 :]:
-            yield words[index + 1 :]
+            yield words[index + 1 : index + 1 + _MAX_WORDS]
 
 
 def _script(words: list[str]) -> str | None:
@@ -115,4 +140,4 @@ def _script(words: list[str]) -> str | None:
 
 
 def _suffixes(words: list[str]) -> Iterator[list[str]]:
-    return (words[index:] for index in range(len(words)))
+    return (words[index : index + _MAX_WORDS] for index in range(len(words)))

@@ -46,8 +46,7 @@ def _touches(question: Question, rule: PermissionRule) -> bool:
         return True
     match question.tool.matcher:
         case "command":
-            text = question.command_text or ""
-            return mentions(question.command, text, rule_words(content))
+            return mentions(question.command_text or "", rule_words(content))
         case "path":
             return any(matches_anywhere(content, path) for path in question.paths)
         case _:

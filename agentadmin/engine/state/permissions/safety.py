@@ -36,12 +36,12 @@ def dangerous_path(paths: Iterable[str]) -> str | None:
 
 def dangerous_command(command: Command, text: str) -> str | None:
     """Why a command needs a person's eye, or None."""
-    for words in started(command):
+    for words in started(text).lists:
         program = words[0]
         if program in _PROGRAMS or program.startswith("mkfs.") or _forced_removal(words):
             return f"`{program}` can destroy data"
     for prefix in _PREFIXES:
-        if mentions(command, text, prefix):
+        if mentions(text, prefix):
             return f"`{' '.join(prefix)}` can destroy data"
     for target in (target for part in command.parts for target in written(part)):
         if target.startswith("/dev/"):

@@ -12,6 +12,8 @@ from functools import lru_cache
 
 _SEPARATORS = frozenset(";&|\n()")
 _SPACES = frozenset(" \t\r")
+_MAX_DEPTH = 20
+"""Substitutions nested deeper are not followed: nobody writes them, and each costs a pass."""
 
 
 @dataclass(slots=True)
@@ -49,7 +51,8 @@ class _Parser:
     """One pass over a line; substitutions are put aside and read afterwards."""
 
     def __init__(self, text: str) -> None:
-        self.pending = [text]
+        self.pending = [(text, 0)]
+        self.depth = 0
         self.parts: list[SubCommand] = []
         self.opaque = False
         self.text = ""
@@ -60,7 +63,7 @@ class _Parser:
 
     def run(self) -> None:
         while self.pending:
-            self.text = self.pending.pop()
+            self.text, self.depth = self.pending.pop()
             self.at = 0
             self._begin_part()
             while self.at < len(self.text):
@@ -150,10 +153,16 @@ class _Parser:
         self.part.dynamic = True
         self._add(character)
         if character == "`":
-            self.pending.append(self._until("`"))
+            self._substitute(self._until("`"))
         elif self.text.startswith("(", self.at):
             self.at += 1
-            self.pending.append(self._inside_parentheses())
+            self._substitute(self._inside_parentheses())
+
+    def _substitute(self, text: str) -> None:
+        if self.depth < _MAX_DEPTH:
+            self.pending.append((text, self.depth + 1))
+        else:
+            self.opaque = True
 
     def _redirect(self, character: str) -> None:
         """`> file`, `2>> file`, `< file`, `>&2`; `<( )` and `>( )` are substitutions."""
@@ -161,7 +170,7 @@ class _Parser:
             self.at += 1
             self.part.dynamic = True
             self._add(character)
-            self.pending.append(self._inside_parentheses())
+            self._substitute(self._inside_parentheses())
             return
         if self.word is not None and self.word.isdigit():
             self.word = None
