@@ -1,0 +1,1 @@
+"""Agents: building them, running turns, the loop, gates and interrupts."""

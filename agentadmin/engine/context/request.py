@@ -1,0 +1,135 @@
+"""What one model request holds: system prompt, summary, working context, transient material."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agentadmin.engine.errors import InteractionPending, NeedsReconcile, StateUnreadable
+from agentadmin.engine.messages import (
+    Msg,
+    Role,
+    ToolCallState,
+    ToolResultBlock,
+    ToolResultState,
+    ToolUseBlock,
+    system_message,
+    user_message,
+)
+from agentadmin.engine.messages.vocabulary import REMINDER_KIND, SYNTHETIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from agentadmin.engine.state.agent_state import AgentState
+
+SUMMARY_KIND = "summary"
+EMPTY_KIND = "empty_response"
+EMPTY_TEXT = (
+    "<system-reminder>Your last answer was empty. Answer the user in plain text now."
+    "</system-reminder>"
+)
+MAX_TRANSIENT_CHARS = 8 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltRequest:
+    """The messages as they leave, and the transient ones among them as they are recorded."""
+
+    messages: list[Msg]
+    transient: list[dict[str, Any]]
+
+
+def build(state: AgentState, system_prompt: str, reminders: Sequence[Msg] = ()) -> BuiltRequest:
+    """Raises InteractionPending, NeedsReconcile or StateUnreadable for an unfit context."""
+    context: Sequence[Msg] = state.context_mutable()
+    if repeated := check_pairs(context):
+        context = with_unique_ids(context, repeated)
+    front = [_summary(state.summary)] if state.summary else []
+    head = [system_message(system_prompt)] if system_prompt.strip() else []
+    return BuiltRequest(
+        [*head, *front, *context, *reminders], [_record(m) for m in (*front, *reminders)]
+    )
+
+
+def _summary(text: str) -> Msg:
+    """The compacted past, in front and never stored again as a message."""
+    return transient(f"<conversation-summary>\n{text}\n</conversation-summary>", SUMMARY_KIND)
+
+
+def empty_reminder() -> Msg:
+    """Said to a model that answered nothing."""
+    return transient(EMPTY_TEXT, EMPTY_KIND)
+
+
+def transient(text: str, kind: str) -> Msg:
+    """A synthetic user message that only the model sees."""
+    return user_message(text, name="system", metadata={SYNTHETIC: True, REMINDER_KIND: kind})
+
+
+def _record(message: Msg) -> dict[str, Any]:
+    text = message.text
+    cut = len(text) > MAX_TRANSIENT_CHARS
+    record: dict[str, Any] = {
+        "kind": message.metadata.get(REMINDER_KIND),
+        "text": text[:MAX_TRANSIENT_CHARS],
+    }
+    return {**record, "chars": len(text)} if cut else record
+
+
+def check_pairs(context: Iterable[Msg]) -> set[str]:
+    """Every call has its result after it and every result its call.
+
+    Returns the ids that several calls have: providers reuse them, other providers refuse that.
+    """
+    open_: dict[str, ToolUseBlock] = {}
+    seen: set[str] = set()
+    repeated: set[str] = set()
+    for message in context:
+        if message.role == Role.USER:
+            continue
+        for block in message.content:
+            if isinstance(block, ToolUseBlock):
+                if block.id in seen:
+                    repeated.add(block.id)
+                if block.id in open_:
+                    raise StateUnreadable(f"Two open tool calls have the id {block.id}.")
+                seen.add(block.id)
+                open_[block.id] = block
+            elif isinstance(block, ToolResultBlock):
+                _answered(block, open_)
+    _none_open(open_)
+    return repeated
+
+
+def with_unique_ids(context: Iterable[Msg], repeated: set[str]) -> list[Msg]:
+    """Copies in which a reused call id is told apart; the stored messages keep theirs."""
+    uses: dict[str, int] = {}
+    return [_renamed(message, repeated, uses) for message in context]
+
+
+def _renamed(message: Msg, repeated: set[str], uses: dict[str, int]) -> Msg:
+    blocks = list(message.content)
+    for index, block in enumerate(blocks):
+        if not isinstance(block, ToolUseBlock | ToolResultBlock) or block.id not in repeated:
+            continue
+        if isinstance(block, ToolUseBlock):
+            uses[block.id] = uses.get(block.id, 0) + 1
+        if (use := uses[block.id]) > 1:
+            blocks[index] = block.replace(id=f"{block.id}~{use}")
+    return message.with_content(blocks)
+
+
+def _answered(block: ToolResultBlock, open_: dict[str, ToolUseBlock]) -> None:
+    if open_.pop(block.id, None) is None:
+        raise StateUnreadable(f"The result {block.id} answers no open tool call.")
+    if block.state == ToolResultState.RUNNING:
+        raise NeedsReconcile([block.id])
+
+
+def _none_open(open_: dict[str, ToolUseBlock]) -> None:
+    asking = [call.id for call in open_.values() if call.state == ToolCallState.ASKING]
+    if asking:
+        raise InteractionPending(asking)
+    if open_:
+        raise NeedsReconcile(list(open_))

@@ -1,0 +1,1 @@
+"""Stores of AgentState by session slot (snapshot mode)."""

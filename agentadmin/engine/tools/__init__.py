@@ -1,0 +1,1 @@
+"""Tools: declaring, describing, checking and executing them."""
