@@ -53,8 +53,8 @@ def append_all(entries: Sequence[NewEntry], *, using: str = "default") -> list[A
 
 
 def _row(entry: NewEntry, *, chain: str, n: int, prev_hash: str) -> AuditEntry:
-    at = _to_the_millisecond(now())
-    entry_id = _entry_id(at, n)
+    moment = now()
+    at, entry_id = _to_the_millisecond(moment), _entry_id(moment, n)
     sealed = seal(entry, entry_id=str(entry_id), n=n, at=at, prev_hash=prev_hash)
     columns = columns_of(loads(sealed.header)) | content_columns_of(loads(sealed.body))
     return AuditEntry(
@@ -76,7 +76,9 @@ def _to_the_millisecond(at: datetime) -> datetime:
 
 
 def _entry_id(at: datetime, n: int) -> uuid.UUID:
-    """A UUIDv7 whose counter is the entry's number, so that one chain sorts by id as by n."""
-    milliseconds = round(at.timestamp() * 1000)
-    low = 0b10 << 62 | int.from_bytes(os.urandom(8)) & (1 << 62) - 1
-    return uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | (n & 0xFFF) << 64 | low)
+    """A UUIDv7 that goes on with microseconds and the entry's number: lists sort as things went."""
+    seconds = at.replace(microsecond=0)
+    milliseconds = int(seconds.timestamp()) * 1000 + at.microsecond // 1000
+    fraction = at.microsecond % 1000 * 4096 // 1000
+    low = 0b10 << 62 | (n & 0xFFFF) << 46 | int.from_bytes(os.urandom(5))
+    return uuid.UUID(int=milliseconds << 80 | 0x7 << 76 | fraction << 64 | low)
