@@ -39,9 +39,10 @@ def effects(before: AgentState, after: AgentState) -> list[str]:
 def _messages(before: AgentState, after: AgentState) -> Iterator[str]:
     difference = len(after.context) - len(before.context)
     if difference < 0:
+        one = difference == -1
         yield (
-            f"{_count(-difference, 'message')} {_leaves(-difference)} the working context; "
-            "history keeps them."
+            f"{_count(-difference, 'message')} {'leaves' if one else 'leave'} the working context; "
+            f"history keeps {'it' if one else 'them'}."
         )
     elif difference > 0:
         yield f"{_count(difference, 'message')} more in the working context."
@@ -94,7 +95,3 @@ def _tasks(before: AgentState, after: AgentState) -> Iterator[str]:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _leaves(number: int) -> str:
-    return "leaves" if number == 1 else "leave"

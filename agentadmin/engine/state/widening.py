@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agentadmin.engine.state.permissions import Behavior, PermissionMode
 
@@ -14,29 +14,42 @@ if TYPE_CHECKING:
 _FORBIDDING = (Behavior.DENY, Behavior.ASK)
 
 
+class _Words(NamedTuple):
+    """How a looser context is told of, depending on where one comes from."""
+
+    bypass: str
+    gained: str
+    lost: str
+
+
+_WIDENING = _Words("the mode becomes bypass", "adds", "removes")
+_NARROWING = _Words("the mode is no longer bypass", "removes", "adds")
+
+
 def widening(before: PermissionContext, after: PermissionContext) -> list[str]:
     """Every way in which `after` allows more; empty when it allows nothing more."""
-    found: list[str] = []
-    if after.mode is PermissionMode.BYPASS and before.mode is not PermissionMode.BYPASS:
-        found.append("the mode becomes bypass")
-    found += [
-        f"adds {describe(rule)}" for rule in added_rules(before, after) if rule[0] is Behavior.ALLOW
-    ]
-    found += [
-        f"removes {describe(rule)}" for rule in added_rules(after, before) if rule[0] in _FORBIDDING
-    ]
-    known = {each.path for each in before.working_directories.values()}
-    found += [
-        f"adds the working directory {each.path}"
-        for each in after.working_directories.values()
-        if each.path not in known
-    ]
-    return found
+    return _looser(before, after, _WIDENING)
 
 
 def narrowing(before: PermissionContext, after: PermissionContext) -> list[str]:
     """Every way in which `after` allows less."""
-    return widening(after, before)
+    return _looser(after, before, _NARROWING)
+
+
+def _looser(strict: PermissionContext, loose: PermissionContext, words: _Words) -> list[str]:
+    """What `loose` allows beyond `strict`, told as going from one to the other."""
+    found: list[str] = []
+    if loose.mode is PermissionMode.BYPASS and strict.mode is not PermissionMode.BYPASS:
+        found.append(words.bypass)
+    for placed in _new_effects(strict, loose, (Behavior.ALLOW,)):
+        found.append(f"{words.gained} {describe(placed)}")
+    for placed in _new_effects(loose, strict, _FORBIDDING):
+        found.append(f"{words.lost} {describe(placed)}")
+    known = {each.path for each in strict.working_directories.values()}
+    for each in loose.working_directories.values():
+        if each.path not in known:
+            found.append(f"{words.gained} the working directory {each.path}")
+    return found
 
 
 def added_rules(before: PermissionContext, after: PermissionContext) -> list[Placed]:
