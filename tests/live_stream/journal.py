@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from asgiref.sync import async_to_sync
@@ -14,6 +13,9 @@ from agentadmin.engine.journal.base import Batch, CommitKind, ThreadRef
 from agentadmin.engine.journal.facts import Fact, NewFact
 from runs_app import stream
 from sessions_app.journal import DjangoThreadJournal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 RUN = "0197-run"
 

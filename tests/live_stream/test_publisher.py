@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import pytest
@@ -24,6 +23,9 @@ from runs_app.live.timing import timing
 from runs_app.live.wire import FLEET_CHANNEL, stream_key
 from runs_app.live.writer import MAXLEN, StreamWriter
 from tests.live_stream.journal import RUN, delta
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 @pytest.fixture
