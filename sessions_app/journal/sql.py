@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 INLINE_LIMIT = 64 * 1024
 """Payloads longer than this many characters stand in their own table (spec §8.2)."""
 
+FACTS_PER_STATEMENT = 500
+"""SQLite takes at most 32,766 parameters; this stays far below."""
+
 THREAD = AgentThread._meta.db_table
 FACT = JournalFact._meta.db_table
 SNAPSHOT = StateSnapshot._meta.db_table
@@ -124,20 +127,32 @@ def _condition(words: Dialect, ref: ThreadRef, batch: Batch) -> tuple[str, list[
 def insert_facts(
     cursor: CursorWrapper, words: Dialect, ref: ThreadRef, batch: Batch, at: Committed
 ) -> None:
-    """Append the facts; a long payload goes to its own row first."""
-    if not batch.facts:
-        return
+    """Append the facts, some hundred at a time: an import may bring many thousands."""
+    for start in range(0, len(batch.facts), FACTS_PER_STATEMENT):
+        facts = batch.facts[start : start + FACTS_PER_STATEMENT]
+        _insert_some(cursor, words, ref, facts, at.first_seq + start, at)
+
+
+def _insert_some(
+    cursor: CursorWrapper,
+    words: Dialect,
+    ref: ThreadRef,
+    facts: Sequence[SealedFact],
+    first_seq: int,
+    at: Committed,
+) -> None:
+    """One statement's facts; a long payload goes to its own row first."""
     thread = words.uuid(ref.id)
     time = words.stamp(at.at)
     rows: list[Any] = []
-    for index, fact in enumerate(batch.facts):
+    for index, fact in enumerate(facts):
         inline = len(fact.text) <= INLINE_LIMIT
         if not inline:
             insert_payload(cursor, thread, fact)
-        rows += [thread, at.first_seq + index, fact.type, fact.turn_id, fact.run_id, fact.step_id]
+        rows += [thread, first_seq + index, fact.type, fact.turn_id, fact.run_id, fact.step_id]
         rows += [fact.required, fact.text if inline else None, fact.salt, fact.commit]
         rows += [time, at.epoch]
-    places = ", ".join(["(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"] * len(batch.facts))
+    places = ", ".join(["(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"] * len(facts))
     cursor.execute(
         f"INSERT INTO {FACT} (thread_id, seq, type, turn_id, run_id, step_id, required, payload, "  # noqa: S608
         f"salt, payload_commit, occurred_at, epoch) VALUES {places}",

@@ -1,0 +1,52 @@
+"""`export_state SESSION`: a session's state as a document, on standard output."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentadmin.access.actor import Actor
+from agentadmin.command import PlainCommand
+from agentadmin.engine.errors import NotFound
+from agentadmin.engine.state.codec import dumps
+from agentadmin.engine.state.interop import Format
+from agentadmin.trace import start_trace
+from sessions_app.models import AgentSession
+from sessions_app.policies import EXPORT
+from sessions_app.selectors.exporting import export_state, export_text
+from sessions_app.selectors.sessions import session_detail
+from sessions_app.selectors.threads import thread_of_session
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(PlainCommand):
+    """Prints the newest state of a thread."""
+
+    help = "Print the state of a session, named by its UUID or its session id, as a document."
+    example = "manage.py export_state 0190a6e2-… --format agentscope-java > state.json"
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Which session, in which format."""
+        parser.add_argument("session", metavar="SESSION")
+        parser.add_argument("--format", default=Format.NATIVE, choices=[str(f) for f in Format])
+        parser.add_argument("--thread", metavar="THREAD_UUID", help="when it has several")
+        parser.add_argument("--json", action="store_true", help="compact, on one line")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Print the document."""
+        actor = Actor.system("manage.py", trace_id=start_trace())
+        session = session_detail(actor, _named(options["session"]), EXPORT)
+        thread = thread_of_session(session, options["thread"])
+        if options["json"]:
+            self.stdout.write(dumps(export_state(thread, options["format"])))
+        else:
+            self.stdout.write(export_text(thread, options["format"]))
+
+
+def _named(name: str) -> str:
+    """The public id behind a session id, when exactly one session has it."""
+    found = list(AgentSession.objects.filter(session_id=name).values_list("id", flat=True)[:2])
+    if len(found) > 1:
+        raise NotFound(f"Several sessions are called {name}; name one by its UUID.")
+    return str(found[0]) if found else name

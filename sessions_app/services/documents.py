@@ -1,0 +1,126 @@
+"""State documents as people bring them: read, or refused with the place of what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agentadmin.engine.errors import DecodeError, InvalidInput, TooLarge
+from agentadmin.engine.identity import new_hex
+from agentadmin.engine.state import codec, interop
+from agentadmin.engine.state.agent_state import AgentState
+from agentadmin.engine.state.interop import Format, java
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_BYTES = 32 * 1024 * 1024
+
+_ARCHIVES = {
+    b"PK\x03\x04": "a ZIP archive",
+    b"PK\x05\x06": "a ZIP archive",
+    b"\x1f\x8b": "gzip data",
+    b"BZh": "bzip2 data",
+    b"\xfd7zXZ": "xz data",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"\x28\xb5\x2f\xfd": "Zstandard data",
+    b"Rar!": "a RAR archive",
+}
+_TAR_MARK, _TAR_OFFSET = b"ustar", 257
+_BOM = b"\xef\xbb\xbf"
+
+_STATE_FIELDS = frozenset(AgentState.new().to_dict()) | {"thread_id"}
+_LEGACY_FIELDS = frozenset({"memory_messages", "toolkit_activeGroups", "activeGroups"})
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A document that was read: its text as it is kept, its values, and the state it holds."""
+
+    text: str
+    value: Any
+    format: Format
+    state: AgentState
+
+    def field(self, name: str) -> Any:
+        """A field of the document's own, None where it has none."""
+        return self.value.get(name) if isinstance(self.value, dict) else None
+
+
+def read_document(document: bytes | str, format: str = "auto") -> Document:
+    """The state in a document of a known format; a wrong field is refused by its path."""
+    data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
+    if len(data) > MAX_BYTES:
+        raise TooLarge("A document may have at most 32 MB.")
+    _refuse_archive(data)
+    value = _decoded(data.removeprefix(_BOM))
+    kind = interop.detect(value) if format == "auto" else interop.named(format)
+    legacy = _legacy(value)
+    state = interop.read(value, kind) if legacy is None else legacy
+    return Document(_storable(data.removeprefix(_BOM), value), value, kind, state)
+
+
+def _refuse_archive(data: bytes) -> None:
+    kinds = [kind for mark, kind in _ARCHIVES.items() if data.startswith(mark)]
+    if data[_TAR_OFFSET : _TAR_OFFSET + len(_TAR_MARK)] == _TAR_MARK:
+        kinds.append("a tar archive")
+    if kinds:
+        raise DecodeError(f"This is {kinds[0]}, not a state; unpack it and import what is in it.")
+
+
+def _decoded(data: bytes) -> Any:
+    """One JSON value, or the JSON lines in which AgentScope 1.x kept its messages."""
+    if not data.strip():
+        raise DecodeError("The document is empty.")
+    try:
+        return codec.loads(data)
+    except DecodeError:
+        lines = [line for line in data.splitlines() if line.strip()]
+        if len(lines) < 2 or not all(line.lstrip().startswith(b"{") for line in lines):
+            raise
+        return [_line(number, line) for number, line in enumerate(lines, 1)]
+
+
+def _line(number: int, line: bytes) -> Any:
+    try:
+        return codec.loads(line)
+    except DecodeError as error:
+        raise DecodeError(f"line {number}: {error.detail}") from None
+
+
+def _legacy(value: Any) -> AgentState | None:
+    """The state of a 1.x session: its messages, its tool groups, or both."""
+    if isinstance(value, list):
+        return _of_memory(value, None)
+    if not isinstance(value, dict):
+        raise DecodeError("must be an object: a state")
+    if _STATE_FIELDS & value.keys():
+        return None
+    if _is_message(value):
+        return _of_memory([value], None)
+    if not _LEGACY_FIELDS & value.keys():
+        raise DecodeError("holds none of the fields of a state, such as session_id or context")
+    groups = value if "activeGroups" in value else value.get("toolkit_activeGroups")
+    messages = value.get("memory_messages")
+    if messages is not None and not isinstance(messages, list):
+        raise DecodeError("must be an array", path="memory_messages")
+    return _of_memory(messages, groups)
+
+
+def _is_message(value: Mapping[str, Any]) -> bool:
+    return "role" in value and "content" in value
+
+
+def _of_memory(messages: list[Any] | None, groups: Any) -> AgentState:
+    state = java.read_legacy(messages, groups, session_id=new_hex(), user_id=None)
+    if state is None:
+        raise InvalidInput("There is no message and no tool group in it.")
+    return state
+
+
+def _storable(data: bytes, value: Any) -> str:
+    """The text as it came; where it holds lone surrogates raw, the same value in ASCII for them."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return codec.dumps(value)

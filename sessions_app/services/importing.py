@@ -1,0 +1,158 @@
+"""Import: a state from elsewhere becomes a session, with its history as facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from asgiref.sync import async_to_sync
+from django.db import IntegrityError, transaction
+
+from agentadmin.audit.append import append
+from agentadmin.audit.format import NewEntry, Outcome
+from agentadmin.engine.errors import InvalidInput, SessionExists
+from agentadmin.engine.identity import MAIN_THREAD, ThreadKey
+from agentadmin.engine.journal.writer import JournalWriter
+from agentadmin.engine.state.widening import widening
+from sessions_app.journal.configured import HeldJournal, agent_permissions, thread_journal
+from sessions_app.journal.documents import keep_document
+from sessions_app.journal.rows import thread_ref
+from sessions_app.models import AgentSession
+from sessions_app.policies import IMPORT, session_target
+from sessions_app.selectors.sessions import session_threads
+from sessions_app.services.documents import Document, read_document
+from sessions_app.services.idempotency import Answer, Once
+from sessions_app.services.parked import parked_facts
+from sessions_app.services.sessions import (
+    DEFAULT_NAMESPACE,
+    NewSession,
+    insert_session,
+    refuse_existing,
+)
+
+if TYPE_CHECKING:
+    from agentadmin.access.actor import Actor
+    from agentadmin.engine.journal.base import Committed
+    from agentadmin.engine.state.agent_state import AgentState
+
+DEFAULT_AGENT = "demo"
+FROM_FILE, FROM_AGENT = "file", "agent"
+REASON = "import"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Import:
+    """What is imported, and as what; identity that is given wins over the document's."""
+
+    document: bytes | str
+    format: str = "auto"
+    namespace: str = DEFAULT_NAMESPACE
+    agent_id: str = DEFAULT_AGENT
+    user_id: str | None = None
+    session_id: str | None = None
+    thread_id: str | None = None
+    permissions: str = FROM_FILE
+
+    def identity(self, actor: Actor, document: Document) -> ThreadKey:
+        """Who the session will be."""
+        state = document.state
+        new = NewSession(
+            namespace=self.namespace,
+            agent_id=self.agent_id,
+            user_id=state.user_id if self.user_id is None else self.user_id,
+            session_id=self.session_id or document.field("session_id"),
+            thread_id=self.thread_id or state.thread_id or MAIN_THREAD,
+        )
+        return new.key(actor)
+
+
+def import_state(*, actor: Actor, wanted: Import, request_id: str | None = None) -> AgentSession:
+    """A new session with the document's conversation; the document itself is kept untouched.
+
+    Raises InvalidInput with the path of what is wrong, SessionExists when the identity is taken.
+    """
+    if wanted.permissions not in (FROM_FILE, FROM_AGENT):
+        raise InvalidInput("must be file or agent", path="permissions")
+    actor.require(IMPORT, namespace=wanted.namespace, agent_id=wanted.agent_id)
+    document = read_document(wanted.document, wanted.format)
+    key = wanted.identity(actor, document)
+    once = Once.of(actor, "importSession", key.namespace, request_id, _body(wanted, document))
+    if first := once.answered():
+        return AgentSession.objects.get(id=first.body["id"])
+    state = _started(actor, wanted, document, key)
+    try:
+        return _insert(actor, wanted, document, key, state, once)
+    except (IntegrityError, SessionExists):
+        if first := once.answered():
+            return AgentSession.objects.get(id=first.body["id"])
+        refuse_existing(key)
+        raise
+
+
+def _body(wanted: Import, document: Document) -> dict[str, Any]:
+    identity = [wanted.agent_id, wanted.user_id, wanted.session_id, wanted.thread_id]
+    return {
+        "state": document.text,
+        "format": wanted.format,
+        "identity": identity,
+        "permissions": wanted.permissions,
+    }
+
+
+def _started(actor: Actor, wanted: Import, document: Document, key: ThreadKey) -> AgentState:
+    """The state under its new identity; allowing more than the agent itself does is widening."""
+    state = document.state.with_identity(key.session_id, key.user_id, key.thread_id)
+    of_agent = agent_permissions(key.agent_id)
+    if wanted.permissions == FROM_AGENT:
+        state.permission_context = of_agent
+    elif widening(of_agent, state.permission_context):
+        actor.require_widening(namespace=key.namespace, agent_id=key.agent_id)
+    return state
+
+
+@transaction.atomic
+def _insert(
+    actor: Actor,
+    wanted: Import,
+    document: Document,
+    key: ThreadKey,
+    state: AgentState,
+    once: Once,
+) -> AgentSession:
+    session = insert_session(key)
+    [thread] = session_threads(session)
+    commit = keep_document(thread, document.text)
+    baseline = {
+        "source": str(document.format),
+        "count": len(state.context),
+        "document": commit,
+        "identity": {name: document.field(name) for name in ("session_id", "user_id", "thread_id")},
+        "permissions": wanted.permissions,
+    }
+
+    def remember(_: Committed) -> None:
+        once.remember(Answer(201, {"id": str(session.id)}))
+
+    def audit(committed: Committed) -> None:
+        append(
+            NewEntry(
+                namespace=key.namespace,
+                actor=actor,
+                action="sessions.import",
+                target=session_target(session),
+                outcome=Outcome.ALLOWED,
+                reason=REASON,
+                content={"version": committed.version, "seq": committed.last_seq, **baseline},
+            )
+        )
+
+    async def write() -> None:
+        journal = HeldJournal(thread_journal())
+        writer = await JournalWriter.open(journal, ref, lease=None, actor=actor.name)
+        writer.state, writer.baseline = state, baseline
+        await writer.flush(parked_facts(state, actor), reason=REASON, rows=(remember, audit))
+
+    ref = thread_ref(thread)
+    async_to_sync(write)()
+    session.refresh_from_db()
+    return session
