@@ -3,6 +3,7 @@
 import fcntl
 import os
 import secrets
+import shutil
 import stat
 import time
 from pathlib import Path
@@ -85,3 +86,9 @@ def ensure_socket_folder(folder: Path) -> None:
     private = stat.S_ISDIR(status.st_mode) and stat.S_IMODE(status.st_mode) == 0o700
     if not private or status.st_uid != os.geteuid():
         raise CannotStartError(f"{folder} exists and is not private to this user; remove it.")
+
+
+def remove_socket_folder(socket: Path | None) -> None:
+    """Nothing of ours stays outside of the data folder."""
+    if socket is not None:
+        shutil.rmtree(socket.parent, ignore_errors=True)

@@ -79,6 +79,7 @@ def run(
         crew.run()
     finally:
         crew.stop()
+        data.remove_socket_folder(plan.socket)
 
 
 def start_store(plan: Plan, crew: Crew) -> None:
