@@ -25,22 +25,21 @@ VERDICTS = {
     "deny": Verdict("g-deny", "DENY", "deny"),
 }
 
-# The thirteen outcomes of the decision, spec Decision 2, in words an operator reads.
+# The steps of the decision (`engine/state/permissions/decision.py`) in words an operator reads.
 BECAUSE = {
-    "deny_rule": "deny rule",
     "plan_mode": "plan mode",
+    "deny_rule": "deny rule",
     "tool_check": "tool check",
-    "safety": "safety check",
     "safety_check": "safety check",
     "explore": "explore mode",
-    "explore_mode": "explore mode",
     "ask_rule": "ask rule",
     "allow_rule": "allow rule",
     "accept_edits": "accept-edits mode",
-    "read_only": "read-only tool",
+    "read_only_command": "read-only command",
+    "tool_ask": "the tool asks by itself",
     "bypass": "bypass mode",
     "dont_ask": "dont-ask mode",
-    "default": "no rule matched",
+    "mode": "no rule decided",
 }
 
 

@@ -36,8 +36,8 @@ def is_hidden(char: str) -> bool:
 def name_of(char: str) -> str:
     """Name a character for its badge's title."""
     code = ord(char)
-    fallback = "LONE SURROGATE" if 0xD800 <= code <= 0xDFFF else "UNASSIGNED OR CONTROL"
-    return _NAMES.get(code) or unicodedata.name(char, fallback)
+    unnamed = "LONE SURROGATE" if 0xD800 <= code <= 0xDFFF else "UNASSIGNED OR CONTROL"
+    return _NAMES.get(code, unicodedata.name(char, unnamed))
 
 
 def _badge(char: str) -> str:

@@ -72,6 +72,9 @@ STATES: dict[str, Look] = {
     "refused": Look("g-deny", "Refused", "bad"),
     # tool results
     "success": Look("g-done", "Done", "good"),
+    "submitted": Look("g-live", "Submitted", "live"),
+    "finished": Look("g-done", "Finished", "good"),
+    "in_progress": Look("g-live", "In progress", "live"),
     "asking": Look("g-waiting", "Asking", "wait"),
     "allowed": Look("g-done", "Allowed", "good"),
     # audit outcomes

@@ -17,6 +17,10 @@ const LINES = {
   "run/start": (d) => `attempt ${d.attempt ?? 1} on ${d.worker ?? "a worker"}, ${d.why ?? "admitted"}`,
   "run/end": (d) => [d.status, d.reason].filter(Boolean).join(", "),
   "turn/start": (d) => textOf(d.input?.[0]),
+  "message/user": (d) => textOf(d.message) || "the turn’s input",
+  "request/prepared": (d) => `${d.model ?? "model"}, ${d.items ?? 0} messages, ${d.tokens ?? 0} tokens`,
+  "context/replaced": (d) => d.reason ?? "",
+  "recovery/applied": (d) => `${d.repairs?.length ?? 0} repairs`,
   "turn/completed": (d) => d.outcome ?? "",
   "turn/failed": (d) => [d.outcome, d.error?.code, d.error?.detail].filter(Boolean).join(", "),
   "turn/suspended": (d) => `waiting for ${d.wait?.kind ?? "an answer"}`,
@@ -33,7 +37,8 @@ export function brief(event) {
   if (typeof data.delta === "string") return data.delta;
   const line = LINES[event.type]?.(data) || (data.message && textOf(data.message));
   if (line) return cut(line);
-  const shown = JSON.stringify(data);
+  const { block, offset, ...rest } = data;
+  const shown = JSON.stringify(rest);
   return shown === "{}" ? "" : cut(shown);
 }
 

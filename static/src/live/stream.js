@@ -1,6 +1,8 @@
 // One subscription with a cursor: a socket, server-sent events once the socket has failed twice,
 // closed while the tab is hidden, reopened at the cursor, with growing and scattered pauses.
 
+import { isAfter } from "./cursor.js";
+
 const CODES = { 4400: "reset", 4401: "signed-out", 4403: "forbidden", 4404: "gone" };
 const FINAL = new Set(["signed-out", "forbidden", "gone"]);
 const SLOW = 4408;
@@ -9,7 +11,7 @@ const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
 const SILENCE = 60_000;
 const SETTLE = 1_500;
-const NAMED = ["event", "ready", "gap", "reset", "closing", "error"];
+const NAMED = ["ready", "ping", "gap", "reset", "closing", "error", "hint"];
 
 function pauseFor(failures) {
   const top = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** failures);
@@ -82,9 +84,10 @@ export class Stream {
     source.addEventListener("open", () => this.#opened(line));
     source.addEventListener("message", hear);
     for (const name of NAMED) source.addEventListener(name, hear);
-    source.addEventListener("error", () => {
+    source.addEventListener("error", (event) => {
+      if (typeof event.data === "string") return; // a frame named error, not a broken line
       source.close();
-      this.#closed(line, 0);
+      this.#closed(line, line.code ?? 0);
     });
     return line;
   }
@@ -92,7 +95,7 @@ export class Stream {
   #hearEvent(line, message) {
     if (typeof message.data !== "string") return;
     const data = JSON.parse(message.data);
-    const framed = NAMED.includes(data.type) || data.type === "ping";
+    const framed = NAMED.includes(message.type);
     this.#hear(line, framed ? data : { type: "event", cursor: message.lastEventId, event: data });
   }
 
@@ -119,8 +122,8 @@ export class Stream {
     this.#watch(line);
     if (frame.type === "ready") this.#live(line);
     if (frame.type === "reset") this.onState("reset");
-    if (frame.type === "error") line.error = frame.code;
-    if (frame.cursor) this.cursor = frame.cursor;
+    if (frame.type === "closing") line.code = frame.code; // over SSE nothing else says why
+    if (frame.cursor && isAfter(frame.cursor, this.cursor)) this.cursor = frame.cursor;
     this.onFrame(frame);
   }
 
@@ -139,7 +142,7 @@ export class Stream {
     this.#forget();
     const meaning = CODES[code];
     if (FINAL.has(meaning)) this.ended = true;
-    if (meaning) this.onState(meaning, line.error);
+    if (meaning) this.onState(meaning);
     if (meaning || document.hidden) return;
     if (!line.heard) this.socketFailures += 1;
     const pause = code === SLOW ? 0 : pauseFor(this.failures);

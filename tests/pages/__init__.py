@@ -1,0 +1,1 @@
+"""The pages' parts: tags, partials, the frame, the stylesheets."""
