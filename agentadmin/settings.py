@@ -84,6 +84,8 @@ THREAD_JOURNAL = "runs_app.recorder.make_journal"
 AGENT_PERMISSIONS = "runs_app.profiles.permissions_of"
 # Functions `package.module:function` that return the builder of an agent of your own.
 AGENTS = env.items("AGENTADMIN_AGENTS")
+# A run that takes longer (seconds) is interrupted; its turn keeps what it has.
+RUN_DEADLINE = env.integer("AGENTADMIN_RUN_DEADLINE", 3600, low=1, high=7 * 86_400)
 
 # Reads and refusals are audited in batches; none (tests) leaves them to the caller to flush.
 AUDIT_FLUSH_SECONDS: float | None = 1.0

@@ -29,6 +29,8 @@ PREVIEW = 200
 ERROR_LIMIT = 2000
 REPAIR_RECONCILED = "reconciled"
 """The kind of a repair in `recovery/applied` that records an outcome nobody knew."""
+REPAIR_DEFINED = "defined"
+"""The kind of one that says that the turn's agent is defined by now."""
 
 
 class Book(Protocol):
@@ -320,19 +322,24 @@ def _wake_when_answered(book: Book, turn: TurnRow, at: datetime) -> None:
 
 
 def _recovered(book: Book, fact: Fact) -> None:
-    """Recorded outcomes end a wait for them."""
-    known = {
-        repair.get("call_id")
-        for repair in fact.payload.get("repairs") or []
-        if repair.get("kind") == REPAIR_RECONCILED
-    }
-    turn = book.turn(fact.turn_id) if known and fact.turn_id else None
-    if turn is None or turn.wait_kind != WaitKind.RECONCILE:
+    """Recorded outcomes end the wait for them, a defined agent the wait for its definition."""
+    if fact.turn_id is None:
         return
+    told = _named(fact, REPAIR_RECONCILED, "call_id")
+    defined = _named(fact, REPAIR_DEFINED, "agent_id")
+    turn = book.turn(fact.turn_id) if told or defined else None
+    if turn is None or turn.state != TurnState.WAITING:
+        return
+    known = told if turn.wait_kind == WaitKind.RECONCILE else defined
     left = [id_ for id_ in codec.loads(turn.wait_ids) if id_ not in known]
-    turn.wait_ids = codec.dumps(left)
-    if not left:
+    if known and not left:
         book.thread.runnable_since = fact.occurred_at
+    turn.wait_ids = codec.dumps(left)
+
+
+def _named(fact: Fact, kind: str, name: str) -> set[str]:
+    repairs = fact.payload.get("repairs") or []
+    return {repair[name] for repair in repairs if repair.get("kind") == kind}
 
 
 HANDLERS: Mapping[str, Callable[[Book, Fact], None]] = {

@@ -158,6 +158,7 @@ MOVES: dict[TurnState, dict[str, TurnState]] = {
     _S.WAITING: {
         **_ENDS,
         FactType.RUN_START: _S.RUNNING,
+        FactType.TURN_SUSPENDED: _S.WAITING,
         FactType.TURN_RESUMED: _S.RUNNING,
         FactType.TURN_PAUSED: _S.PAUSED,
     },
@@ -180,6 +181,7 @@ MOVES: dict[TurnState, dict[str, TurnState]] = {
         **_ENDS,
         FactType.RUN_START: _S.CANCELLING,
         FactType.TURN_RESUMED: _S.CANCELLING,
+        FactType.TURN_SUSPENDED: _S.WAITING,
         STOP_CANCEL: _S.CANCELLING,
         STOP_PAUSE: _S.CANCELLING,
     },

@@ -1,0 +1,37 @@
+"""DurableHost: what the executor does around a run: pending edits, live events, the lease."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentadmin.engine.journal.base import Release
+from sessions_app.services.pending_edits import apply_edits_between_steps
+
+if TYPE_CHECKING:
+    from agentadmin.engine.events import Event
+    from agentadmin.engine.journal.writer import JournalWriter
+    from runs_app.desk import Desk
+    from runs_app.stream import Publisher
+
+
+class DurableHost:
+    """The engine's `RunHost` for one run on a held thread."""
+
+    def __init__(self, desk: Desk, publisher: Publisher) -> None:
+        self._desk = desk
+        self._publisher = publisher
+
+    async def safe_point(self, writer: JournalWriter) -> None:
+        """Apply the edits that came in; looking costs nothing when there are none."""
+        edits = self._desk.edits
+        if edits:
+            await apply_edits_between_steps(writer, edits)
+            self._desk.keep_open(edits)
+
+    def release(self) -> Release:
+        """The commit itself looks whether a control or a turn is waiting."""
+        return Release.IF_IDLE
+
+    def emit(self, event: Event) -> None:
+        """To whoever watches."""
+        self._publisher.event(event)
