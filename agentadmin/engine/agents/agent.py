@@ -108,7 +108,10 @@ class Agent:
         key = self.spec.thread_key(ctx)
         async with self._gate.enter(key):
             handle.running()
-            async with self._home.open(key, handle.run_id, handle.control) as log:
+            supplied = ctx.run_id is not None
+            async with self._home.open(
+                key, handle.run_id, handle.control, supplied=supplied
+            ) as log:
                 admission = admit(log, messages, ctx, run_id=handle.run_id, on_pending=on_pending)
                 execution = Execution(
                     self.spec,

@@ -55,7 +55,7 @@ def admit(
     if unknown:
         raise NeedsReconcile(unknown)
     answers = _answers(log, messages, calls)
-    if answers or (not messages and calls):
+    if answers or (not messages and (calls or log.open_turn())):
         return _resume(log, answers, calls, ctx, run_id, messages)
     if not messages:
         raise InvalidInput("there is no message, and nothing to go on with", path="messages")

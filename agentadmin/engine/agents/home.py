@@ -26,9 +26,12 @@ class StateHome(Protocol):
     """What an agent needs of its home, besides the log of a running call."""
 
     def open(
-        self, key: ThreadKey, run_id: str, control: InterruptControl
+        self, key: ThreadKey, run_id: str, control: InterruptControl, *, supplied: bool
     ) -> AbstractAsyncContextManager[StateLog]:
-        """The thread for one run, nobody else writing it meanwhile."""
+        """The thread for one run, nobody else writing it meanwhile.
+
+        Raises RunIdReused for a `supplied` run id that the thread has seen.
+        """
 
     async def read(self, key: ThreadKey) -> AgentState | None:
         """A detached copy of the state, or None for an unknown thread."""

@@ -17,6 +17,7 @@ from agentadmin.engine.errors import (
     InvalidInput,
     NeedsReconcile,
     NotFound,
+    RunIdReused,
     StaleVersion,
 )
 from agentadmin.engine.identity import ThreadKey, new_id
@@ -47,10 +48,12 @@ class JournalHome:
 
     @asynccontextmanager
     async def open(
-        self, key: ThreadKey, run_id: str, control: InterruptControl
+        self, key: ThreadKey, run_id: str, control: InterruptControl, *, supplied: bool
     ) -> AsyncIterator[StateLog]:
         """Claim, load, and give the lease back at the end however the call went."""
         ref = await self._store.ensure(key)
+        if supplied and await self._store.has_run(ref, run_id):
+            raise RunIdReused()
         lease = await self._store.claim(ref, run_id, LEASE_SECONDS)
         keeper = asyncio.create_task(self._keep(ref, lease, control))
         log: JournalLog | None = None

@@ -123,7 +123,7 @@ class SnapshotHome:
 
     @asynccontextmanager
     async def open(
-        self, key: ThreadKey, run_id: str, control: InterruptControl
+        self, key: ThreadKey, run_id: str, control: InterruptControl, *, supplied: bool
     ) -> AsyncIterator[StateLog]:
         """Read the slot anew for every call."""
         state, version = await self._load(key)
