@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from agentadmin.engine.agents.run import Execution
 
-RECENT = 64
-"""How far back a predecessor's input is looked for; it stands near the end."""
-
 WITHDRAWN = "[ERROR] The question was withdrawn by a new message. Tool: {name}"
 
 
@@ -158,13 +155,11 @@ _PARKED = (ToolCallState.ASKING, ToolCallState.SUBMITTED)
 
 def _take_input(run: Execution, *, retried: bool) -> None:
     """Append what the turn was given, unless a predecessor has done so."""
-    if run.admission.kind == "resume":
-        return
     context = run.state.context_mutable()
     given = list(run.admission.input)
     if retried and _text(given) == _last_question(context):
         return
-    known = {message.id for message in context[-RECENT:]}
+    known = {message.id for message in context}
     run.log.bind_inputs(given, run.admission.start_seq)
     context.extend(message for message in given if message.id not in known)
 
