@@ -4,7 +4,7 @@ import { Connection } from "./connection.js";
 import { isAfter, readCursor } from "./cursor.js";
 import { Follow } from "./follow.js";
 import { Fragments } from "./fragments.js";
-import { announce } from "../frame/page.js";
+import { announce, setIcon } from "../frame/page.js";
 import { Stream } from "./stream.js";
 import { Tail } from "./tail.js";
 
@@ -92,13 +92,17 @@ class LivePage {
     const draw = () => {
       if (!bar) return;
       part("word").textContent = follow.on ? "Following" : "Not following";
-      part("toggle").firstChild.data = follow.on ? "Pause " : "Follow ";
+      setIcon(bar, follow.on ? "g-live" : "g-paused");
+      part("pause").hidden = !follow.on;
       part("jump").hidden = follow.on;
     };
     if (bar) bar.hidden = false;
-    part("toggle")?.addEventListener("click", () => (follow.on ? follow.stop() : follow.jump()));
+    part("pause")?.addEventListener("click", () => follow.stop());
     part("jump")?.addEventListener("click", () => follow.jump());
     draw();
+    // A running thread opens at its newest line, unless the address or the reader says otherwise.
+    const untouched = !location.hash && document.scrollingElement.scrollTop === 0;
+    if (this.root.dataset.start === "end" && untouched) follow.jump();
     return follow;
   }
 }
