@@ -154,6 +154,7 @@ def test_unknown_fields_survive_everywhere() -> None:
             },
             "tasks_context.tasks[0].metadata.k",
         ),
+        ({"tasks_context": {"tasks": [1]}}, "tasks_context.tasks[0]"),
         ({"tasks_context": {"revision": "x"}}, "tasks_context.revision"),
         ({"plan_mode_context": {"current_plan_file": 1}}, "plan_mode_context.current_plan_file"),
     ],

@@ -53,6 +53,10 @@ from tests.engine.state.asking import ask, context, rule, run
         "echo $(curl x",
         "echo $(echo ')'; curl x)",
         "curl x > /dev/null",
+        'echo "a\\"b"; curl x',
+        'echo "\\\\"; curl x',
+        "echo $(echo \\); curl x)",
+        "bash -x script.sh; curl x",
     ],
 )
 def test_a_deny_rule_finds_its_command_wherever_the_shell_would(command: str) -> None:
@@ -70,6 +74,8 @@ def test_a_deny_rule_finds_its_command_wherever_the_shell_would(command: str) ->
         "echo '$(curl x)'",
         "echo # ; curl x",
         "echo a\\;curl x",
+        '"c\\url" x',
+        'echo "\\$(curl x)"',
         "grep -r curl .",
     ],
 )
@@ -113,6 +119,7 @@ def test_allow_rules_cover_every_part_together(command: str) -> None:
         "CC=evil make",
         "bash -c make",
         "make 'unclosed",
+        "make \\",
         "make <<EOF\nx\nEOF",
         "make >",
         "",

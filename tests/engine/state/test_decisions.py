@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentadmin.engine.errors import DecodeError
+from agentadmin.engine.errors import DecodeError, InvalidInput
 from agentadmin.engine.state.permissions import (
     Behavior,
     PermissionContext,
@@ -221,6 +221,12 @@ def test_odd_rules_are_pointed_out() -> None:
         ("z", "It has expired and no longer counts."),
         ("z", "The agent has no tool z."),
     ]
+
+
+def test_a_rule_that_says_nothing_cannot_be_added() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        context(rule("passthrough", "t"))
+    assert caught.value.path == "behavior"
 
 
 @pytest.mark.parametrize("text", ["2026-12-01T12:00:00", "soon"])

@@ -85,3 +85,6 @@ def test_an_empty_group_list_is_a_session_and_nothing_is_none() -> None:
     with pytest.raises(DecodeError) as caught:
         read([{"content": 1}], None)
     assert caught.value.path == "memory_messages[0].content"
+    talk = read([{"role": "USER", "content": []}], None)
+    assert talk is not None
+    assert len(talk.context) == 1

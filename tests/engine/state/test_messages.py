@@ -49,7 +49,7 @@ def _made_again(block: Block) -> Block:
         case TextBlock():
             return TextBlock.make(block.text)
         case ThinkingBlock():
-            return ThinkingBlock.make(block.thinking, block.raw["metadata"])
+            return ThinkingBlock.make(block.thinking, block.metadata or None)
         case ImageBlock() | AudioBlock() | VideoBlock():
             rest = {k: v for k, v in block.raw.items() if k not in ("type", "source")}
             return type(block).make(block.source or {}, **rest)

@@ -75,17 +75,18 @@ def decide(
     """
     question = Question(context, plan, tool, input, now, tuple(resolved_paths))
     trace: list[tuple[str, str]] = []
-    for position, (name, step) in enumerate(STEPS):
+    for name, step in STEPS[:-1]:
         found = step(question)
         if isinstance(found, Verdict):
-            because = found.because or name
-            trace.append((because, found.behavior.value))
-            trace += [(later, NOT_REACHED) for later, _ in STEPS[position + 1 :]]
-            asks = found.behavior is Behavior.ASK
-            rules = suggested_rules(question) if asks else ()
-            return Decision(found.behavior, because, found.message, found.rule, rules, tuple(trace))
+            break
         trace.append((name, found))
-    raise AssertionError("the last step always decides")
+    else:
+        name, found = "mode", _mode(question)
+    because = found.because or name
+    trace.append((because, found.behavior.value))
+    trace += [(later, NOT_REACHED) for later, _ in STEPS[len(trace) :]]
+    rules = suggested_rules(question) if found.behavior is Behavior.ASK else ()
+    return Decision(found.behavior, because, found.message, found.rule, rules, tuple(trace))
 
 
 def _plan_mode(question: Question) -> Verdict | str:
@@ -205,7 +206,8 @@ def _bypass(question: Question) -> Verdict | str:
     return Verdict(Behavior.ALLOW, _granted(question, "bypass mode"))
 
 
-def _mode(question: Question) -> Verdict | str:
+def _mode(question: Question) -> Verdict:
+    """The last step always decides."""
     if question.mode is PermissionMode.DONT_ASK:
         message = _denied(question, "dont_ask mode - user not available")
         return Verdict(Behavior.DENY, message, because="dont_ask")

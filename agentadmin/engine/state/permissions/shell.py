@@ -12,6 +12,7 @@ from functools import lru_cache
 
 _SEPARATORS = frozenset(";&|\n()")
 _SPACES = frozenset(" \t\r")
+_ESCAPED_IN_QUOTES = ("$", "`", '"', "\\", "\n")
 _MAX_DEPTH = 20
 """Substitutions nested deeper are not followed: nobody writes them, and each costs a pass."""
 
@@ -140,7 +141,7 @@ class _Parser:
             self.at += 1
             if character == '"':
                 return
-            if character == "\\":
+            if character == "\\" and self.text[self.at : self.at + 1] in _ESCAPED_IN_QUOTES:
                 self._escape()
             elif character in "$`":
                 self._expansion(character)
