@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 
 
 def cancel_turn(
-    *, actor: Actor, turn_id: str, reason: str, request_id: str | None = None
+    *, actor: Actor, turn_id: str, reason: str | None, request_id: str | None = None
 ) -> Receipt:
     """Give a turn up. A queued, waiting or paused one is cancelled when this returns."""
     turn = turn_detail(actor, turn_id, CANCEL)
-    checked_reason(reason)
-    given = Once.of(actor, "cancelTurn", turn.id, request_id, {"reason": reason})
-    return once(given, lambda key: _cancel(actor, turn, reason, key))
+    why = checked_reason(reason)
+    given = Once.of(actor, "cancelTurn", turn.id, request_id, {"reason": why})
+    return once(given, lambda key: _cancel(actor, turn, why, key))
 
 
 @transaction.atomic

@@ -34,7 +34,7 @@ def interrupt_run(
     *,
     actor: Actor,
     run_id: str,
-    reason: str,
+    reason: str | None,
     message: str | None = None,
     request_id: str | None = None,
 ) -> Receipt:
@@ -47,7 +47,7 @@ def interrupt_session(
     *,
     actor: Actor,
     session: AgentSession,
-    reason: str,
+    reason: str | None,
     thread_id: str | None = None,
     message: str | None = None,
     request_id: str | None = None,
@@ -61,16 +61,16 @@ def interrupt_session(
 def _interrupt(
     actor: Actor,
     thread: AgentThread,
-    reason: str,
+    reason: str | None,
     message: str | None,
     request_id: str | None,
     run_id: str | None,
 ) -> Receipt:
-    checked_reason(reason)
+    why = checked_reason(reason)
     said = _checked_message(message)
-    body = {"run_id": run_id, "reason": reason, "message": message}
+    body = {"run_id": run_id, "reason": why, "message": message}
     given = Once.of(actor, "interrupt", str(thread.id), request_id, body)
-    return once(given, lambda key: _request(actor, thread, reason, said, run_id, key))
+    return once(given, lambda key: _request(actor, thread, why, said, run_id, key))
 
 
 def _checked_message(message: str | None) -> Msg | None:

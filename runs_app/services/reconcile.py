@@ -9,12 +9,11 @@ from django.db import transaction
 
 from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry, Outcome
-from agentadmin.engine.errors import Conflict, InvalidInput, ThreadBusy
-from agentadmin.engine.journal.facts import FactType
+from agentadmin.engine.agents.calls import last_assistant
+from agentadmin.engine.agents.reconcile import reconcile_outcomes
+from agentadmin.engine.errors import ThreadBusy
 from runs_app.dispatch import dispatch_on_commit
-from runs_app.fold import REPAIR_RECONCILED
 from runs_app.models import Turn
-from runs_app.outcomes import outcome_message
 from runs_app.policies import RECONCILE, target_within
 from runs_app.services.commits import locked
 from runs_app.services.editing import edit_writer
@@ -37,7 +36,7 @@ def reconcile_tools(
     actor: Actor,
     thread: AgentThread,
     results: Mapping[str, Any],
-    reason: str,
+    reason: str | None,
     request_id: str | None = None,
 ) -> Receipt:
     """Give each call of unknown outcome its result: exactly those, all at once.
@@ -45,10 +44,10 @@ def reconcile_tools(
     The turn then goes on, or ends as it was about to when it was cut off.
     """
     require_thread(actor, RECONCILE, thread)
-    checked_reason(reason)
-    body = {"results": dict(results), "reason": reason}
+    why = checked_reason(reason)
+    body = {"results": dict(results), "reason": why}
     given = Once.of(actor, "reconcileTools", str(thread.id), request_id, body)
-    return once(given, lambda key: _record(actor, thread, results, reason, key))
+    return once(given, lambda key: _record(actor, thread, results, why, key))
 
 
 @transaction.atomic
@@ -60,12 +59,10 @@ def _record(
     if head is not None and head.live:
         raise ThreadBusy(thread.active_run_id or "")
     writer = edit_writer(thread, actor)
-    _check_complete(writer, results)
-    turn_id = next(iter(writer.projection.uncertain.values())).turn_id
-    _put_results(writer, results)
-    writer.turn_id = turn_id
-    recovered = writer.fact(FactType.RECOVERY_APPLIED, _repairs(actor, results, reason))
-    async_to_sync(writer.flush)([recovered], reason=reason)
+    uncertain = list(writer.projection.uncertain.values())
+    by = {"name": actor.name, "kind": str(actor.kind)}
+    async_to_sync(reconcile_outcomes)(writer, results, reason, name=_agent_name(writer), by=by)
+    turn_id = uncertain[0].turn_id
     turn = Turn.objects.filter(id=turn_id).first()
     receipt = Receipt(turn_id, turn.state if turn else None, turn.revision if turn else None)
     remember(key, receipt)
@@ -84,28 +81,8 @@ def _record(
     return receipt
 
 
-def _check_complete(writer: JournalWriter, results: Mapping[str, Any]) -> None:
-    """Exactly the calls of unknown outcome, no more and no fewer."""
-    uncertain = writer.projection.uncertain
-    if not uncertain:
-        raise Conflict("No tool call of this thread has an unknown outcome.")
-    for call_id in results:
-        if call_id not in uncertain:
-            raise InvalidInput("is no call of unknown outcome", path=f"results.{call_id}")
-    if missing := [call_id for call_id in uncertain if call_id not in results]:
-        raise InvalidInput(f"does not say what became of {', '.join(missing)}", path="results")
-
-
-def _put_results(writer: JournalWriter, results: Mapping[str, Any]) -> None:
+def _agent_name(writer: JournalWriter) -> str:
+    """A tool message carries the name of the agent that called."""
     context = writer.state.context_mutable()
-    for call_id, dispatch in writer.projection.uncertain.items():
-        context.append(outcome_message(context, call_id, dispatch.tool, results[call_id]))
-
-
-def _repairs(actor: Actor, results: Mapping[str, Any], reason: str) -> dict[str, Any]:
-    return {
-        "repairs": [
-            {"kind": REPAIR_RECONCILED, "call_id": call_id, "note": reason} for call_id in results
-        ],
-        "by": {"name": actor.name, "kind": str(actor.kind)},
-    }
+    index = last_assistant(context)
+    return "" if index is None else context[index].name or ""

@@ -1,9 +1,11 @@
 """Threads, people and a worker for tests that execute turns in this process."""
 
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import connections
 
 from agentadmin.access.actor import Actor
 from agentadmin.engine.identity import new_id
@@ -14,6 +16,7 @@ from sessions_app.models import AgentThread
 from sessions_app.services.sessions import NewSession, create_session
 
 type Work = Callable[[AgentThread], None]
+type Start = Callable[[AgentThread], threading.Thread]
 
 
 @pytest.fixture
@@ -53,6 +56,29 @@ def work(keeper: Keeper) -> Work:
         async_to_sync(execute)(str(thread.id), keeper)
 
     return run
+
+
+@pytest.fixture
+def start(keeper: Keeper) -> Iterator[Start]:
+    """Execute in a thread of its own, as a worker does; all have ended when the test has."""
+    threads: list[threading.Thread] = []
+
+    def begin(thread: AgentThread) -> threading.Thread:
+        def run() -> None:
+            try:
+                async_to_sync(execute)(str(thread.id), keeper)
+            finally:
+                connections.close_all()
+
+        threads.append(threading.Thread(target=run))
+        threads[-1].start()
+        return threads[-1]
+
+    yield begin
+    keeper.shut_down()
+    for each in threads:
+        each.join(timeout=20)
+        assert not each.is_alive()
 
 
 @pytest.fixture(autouse=True)
