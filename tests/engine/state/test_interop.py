@@ -58,9 +58,12 @@ def test_formats_go_by_name() -> None:
     raw = fixtures.document("agent_state_full.json")
     state = interop.read(raw, "agentscope-java")
     assert interop.write(state, "agentscope-java") == raw
-    with pytest.raises(InvalidInput) as caught:
-        interop.read(raw, "yaml")
-    assert caught.value.path == "format"
+    for name in ("yaml", "agentscope-python"):
+        with pytest.raises(InvalidInput) as caught:
+            interop.read(raw, name)
+        assert caught.value.path == "format"
+    with pytest.raises(InvalidInput):
+        interop.write(state, "agentscope-python")
 
 
 def test_a_session_of_1x_takes_the_identity_of_its_slot() -> None:

@@ -259,6 +259,12 @@ def test_effects_are_plain_sentences() -> None:
     assert effects(before, _changed({"op": "set_summary", "summary": "x"})) == [
         "The summary is replaced."
     ]
+    operation = {"op": "add_rule", "behavior": "deny", "tool_name": "t", "source": "s"}
+    assert effects(before, _changed(operation)) == [
+        "Adds the rule deny t.",
+        "`t` will be denied on its next call.",
+    ]
+    assert "mode" not in diff(before, _changed(operation))["permission"]
     operation = {"op": "remove_rule", "behavior": "allow", "tool_name": "read_file"}
     assert effects(before, _changed(operation)) == [
         "Removes the rule allow read_file.",
