@@ -207,8 +207,8 @@ class ThreadBusy(Conflict):
 
     code = "thread_busy"
 
-    def __init__(self, run_id: str) -> None:
-        super().__init__(f"Run {run_id} is working on this thread.")
+    def __init__(self, run_id: str | None) -> None:
+        super().__init__(f"{f'Run {run_id}' if run_id else 'A writer'} is working on this thread.")
         self.run_id = run_id
 
     def extra(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 from django.db import IntegrityError, connections, transaction
 from django.db.models import F, Q
@@ -157,7 +158,7 @@ def _fact(row: tuple[Any, ...], texts: dict[bytes, str | None]) -> Fact:
 
 def read_snapshot(thread_id: str, version: int | None, using: str = "default") -> Snapshot | None:
     """The snapshot of a version, or the newest, with its substate's text resolved."""
-    snapshots = StateSnapshot.objects.using(using).filter(thread_id=thread_id)
+    snapshots = StateSnapshot.objects.using(using).filter(thread_id=UUID(thread_id))
     row = (
         snapshots.order_by("-version").first()
         if version is None

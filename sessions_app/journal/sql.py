@@ -110,7 +110,8 @@ def advance(
 
 
 def _condition(words: Dialect, ref: ThreadRef, batch: Batch) -> tuple[str, list[Any]]:
-    where, params = ["id = %s"], [words.uuid(ref.id)]
+    where = ["id = %s"]
+    params: list[Any] = [words.uuid(ref.id)]
     if batch.kind is CommitKind.RUN:
         where.append("lease_epoch = %s")
         params.append(batch.lease.epoch if batch.lease else -1)
@@ -179,7 +180,8 @@ def insert_snapshot(
     replaced = draft.replaced
     if draft.replaced_in_batch is not None:
         replaced = at.first_seq + draft.replaced_in_batch
-    holder, holder_params = "%s", [at.version]
+    holder = "%s"
+    holder_params: list[Any] = [at.version]
     if draft.substate is None:
         holder = f"(SELECT substate_version FROM {SNAPSHOT} WHERE thread_id = %s AND version = %s)"  # noqa: S608
         holder_params = [thread, at.version - 1]

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.db import connections, transaction
@@ -160,7 +161,7 @@ class DjangoThreadJournal:
     async def has_run(self, ref: ThreadRef, run_id: str) -> bool:
         """Whether the thread holds a run with this id."""
         facts = JournalFact.objects.using(self.using)
-        found = facts.filter(thread_id=ref.id, type=FactType.RUN_START, run_id=run_id)
+        found = facts.filter(thread_id=UUID(ref.id), type=FactType.RUN_START, run_id=run_id)
         return await found.aexists()
 
     async def snapshot(self, ref: ThreadRef, version: int | None = None) -> Snapshot | None:

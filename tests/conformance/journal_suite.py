@@ -13,7 +13,7 @@ from agentadmin.engine.journal.loading import load, refresh
 from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.messages import user_message
 
-HOSTILE = "NUL \x00, surrogate \ud800, RTL \u202e, emoji 👩‍👩‍👧, quote \" slash \\ </script>"
+HOSTILE = 'NUL \x00, surrogate \ud800, RTL \u202e, emoji 👩‍👩‍👧, quote " slash \\ </script>'
 BIG = 123456789012345678901234567890
 _names = itertools.count()
 

@@ -114,4 +114,3 @@ async def _check(journal: ThreadJournalStore, writer: JournalWriter) -> None:
         again = digest(snapshot.version, snapshot.substate_commit, fresh.items.values())
         assert again == snapshot.digest
         assert snapshot.messages == len(fresh.items)
-

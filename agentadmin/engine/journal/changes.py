@@ -72,7 +72,7 @@ def _replacement(items: Sequence[Item], context: Sequence[Msg]) -> Iterator[dict
     by_id = {item.msg.id: item for item in items if item.msg.id}
     taken: set[str] = set()
     for msg in context:
-        item = by_object.get(id(msg.raw)) or by_id.get(msg.id)
+        item = by_object.get(id(msg.raw)) or (by_id.get(msg.id) if msg.id else None)
         if item is None or item.key in taken or not same(item.msg, msg):
             key = _free_key(msg, taken)
             taken.add(key)

@@ -172,8 +172,10 @@ class JournalWriter:
         for key, msg in change.puts:
             position = len(before) + len(facts)
             facts.append(item_fact(key, msg, self._reference(msg, start, position)))
-        ids = {"turn_id": self.turn_id, "run_id": self.run_id, "step_id": self.step_id}
-        return [replace(fact, **ids) for fact in facts]
+        return [
+            replace(fact, turn_id=self.turn_id, run_id=self.run_id, step_id=self.step_id)
+            for fact in facts
+        ]
 
     def _substate_facts(self, substate: Substate) -> Iterable[NewFact]:
         if substate.text is None:
