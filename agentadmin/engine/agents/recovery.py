@@ -9,6 +9,7 @@ from agentadmin.engine.agents import answers as answering
 from agentadmin.engine.agents import ending
 from agentadmin.engine.agents.admission import Answer, RunResult
 from agentadmin.engine.agents.calls import open_calls
+from agentadmin.engine.context.request import is_sound
 from agentadmin.engine.journal.facts import FactType, NewFact
 from agentadmin.engine.messages import Msg, Role, ToolCallState
 from agentadmin.engine.state.calls import cancel_pending
@@ -131,6 +132,8 @@ async def _was_interrupted(run: Execution) -> tuple[bool, Msg | None]:
 
 async def _repair(run: Execution, answered: set[str]) -> None:
     """Mend what no provider would accept, and say so before the request is built."""
+    if is_sound(run.state.context_mutable()):
+        return
     own = run.admission.kind in {"resume", "takeover"}
     keep = {call.id for call in open_calls(run.state.context_mutable())} if own else answered
     mended, repairs = repair(run.state, keep)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from agentadmin.engine.errors import InteractionPending, NeedsReconcile, StateUnreadable
 from agentadmin.engine.messages import (
     Msg,
-    Role,
     ToolCallState,
     ToolResultBlock,
     ToolResultState,
     ToolUseBlock,
     system_message,
     user_message,
+    wrap,
 )
 from agentadmin.engine.messages.vocabulary import REMINDER_KIND, SYNTHETIC
 
@@ -30,6 +30,7 @@ EMPTY_TEXT = (
     "</system-reminder>"
 )
 MAX_TRANSIENT_CHARS = 8 * 1024
+TOOL_BLOCKS = frozenset({"tool_use", "tool_call", "tool_result"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,25 +82,44 @@ def check_pairs(context: Iterable[Msg]) -> set[str]:
     """Every call has its result after it and every result its call.
 
     Returns the ids that several calls have: providers reuse them, other providers refuse that.
+    It runs before every request, so it looks at raw blocks and wraps only those of tools.
     """
     open_: dict[str, ToolUseBlock] = {}
     seen: set[str] = set()
     repeated: set[str] = set()
     for message in context:
-        if message.role == Role.USER:
-            continue
-        for block in message.content:
+        for raw in message.raw.get("content") or ():
+            block = wrap(raw) if raw is not None and raw.get("type") in TOOL_BLOCKS else None
             if isinstance(block, ToolUseBlock):
-                if block.id in seen:
-                    repeated.add(block.id)
                 if block.id in open_:
                     raise StateUnreadable(f"Two open tool calls have the id {block.id}.")
+                if block.id in seen:
+                    repeated.add(block.id)
                 seen.add(block.id)
                 open_[block.id] = block
             elif isinstance(block, ToolResultBlock):
                 _answered(block, open_)
     _none_open(open_)
     return repeated
+
+
+def is_sound(context: Iterable[Msg]) -> bool:
+    """Whether there is certainly nothing to repair: the common case, told in one cheap pass."""
+    open_: set[str] = set()
+    for message in context:
+        for raw in message.raw.get("content") or ():
+            if raw is None or raw.get("type") not in TOOL_BLOCKS:
+                continue
+            call_id = raw.get("id")
+            if raw["type"] != "tool_result":
+                if call_id in open_ or raw.get("content") or isinstance(raw.get("input"), str):
+                    return False
+                open_.add(call_id)
+            elif call_id not in open_ or raw.get("state") == ToolResultState.RUNNING:
+                return False
+            else:
+                open_.discard(call_id)
+    return not open_
 
 
 def with_unique_ids(context: Iterable[Msg], repeated: set[str]) -> list[Msg]:

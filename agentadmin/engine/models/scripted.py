@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agentadmin.engine.errors import DecodeError, ModelError
-from agentadmin.engine.messages import Msg, Role, ToolResultBlock, ToolUseBlock
+from agentadmin.engine.messages import Msg, Role, ToolResultBlock
 from agentadmin.engine.models.base import (
     Chunk,
     ChunkStream,
@@ -60,12 +60,17 @@ def _size(chunk: Chunk) -> int:
 
 
 def _message_chars(message: Msg) -> int:
-    total = len(message.text)
-    for block in message.content:
-        if isinstance(block, ToolUseBlock):
-            total += len(block.name) + len(codec.dumps(block.input))
-        elif isinstance(block, ToolResultBlock):
-            total += len(_result_text(block))
+    """Characters that were read; raw blocks, as this runs over the whole context each time."""
+    total = 0
+    for raw in message.raw.get("content") or ():
+        if raw is None:
+            continue
+        if "text" in raw:
+            total += len(raw["text"] or "")
+        elif raw.get("type") == "tool_use":
+            total += len(raw.get("name") or "") + len(codec.dumps(raw.get("input")))
+        elif raw.get("type") == "tool_result":
+            total += sum(len(part.get("text") or "") for part in raw.get("output") or ())
     return total
 
 
@@ -74,7 +79,8 @@ def _result_text(block: ToolResultBlock) -> str:
 
 
 def _synthetic(message: Msg) -> bool:
-    return bool(message.metadata.get("agentscope_synthetic"))
+    metadata = message.raw.get("metadata")
+    return bool(metadata) and metadata.get("agentscope_synthetic") is True
 
 
 def _real(messages: Sequence[Msg]) -> list[Msg]:
