@@ -24,7 +24,7 @@ from sessions_app.services.reasons import checked_reason
 
 if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
-    from agentadmin.engine.journal.base import Head, ThreadRef
+    from agentadmin.engine.journal.base import ThreadRef
     from agentadmin.engine.journal.projection import ThreadProjection
     from agentadmin.engine.state.agent_state import AgentState
     from agentadmin.engine.state.permissions import PermissionContext
@@ -142,10 +142,12 @@ def _leave_to_run(update: Update, once: Once, on_busy: OnBusy, run_id: str) -> A
 async def _commit(update: Update, once: Once) -> Answer:
     journal, ref = thread_journal(), thread_ref(update.thread)
     head = await journal.head(ref)
-    _check_version(head, update)
+    _check_version(head.version, update)
     if head.live:
         raise ThreadBusy(await _run_of(ref))
     writer = await JournalWriter.open(journal, ref, lease=None, actor=update.actor.name)
+    # Another edit may have gone in between head and state; the commit compares with the state.
+    _check_version(writer.projection.version, update)
     update.edit.check_parked(writer.projection)
     change = update.edit.change(update.starting(writer.projection))
     authorise_change(update.actor, update.thread, change)
@@ -159,27 +161,29 @@ async def _commit(update: Update, once: Once) -> Answer:
 async def _current(update: Update) -> ThreadProjection:
     """The newest committed state, while a run goes on above it."""
     journal, ref = thread_journal(), thread_ref(update.thread)
-    _check_version(await journal.head(ref), update)
-    return await load(journal, ref)
+    projection = await load(journal, ref)
+    _check_version(projection.version, update)
+    return projection
 
 
 async def _rehearse(update: Update) -> Answer:
     """What the update would do; nothing is written."""
     journal, ref = thread_journal(), thread_ref(update.thread)
     head = await journal.head(ref)
-    _check_version(head, update)
     projection = await load(journal, ref)
+    _check_version(projection.version, update)
     if not head.live:
         update.edit.check_parked(projection)
     change = update.edit.change(update.starting(projection))
     busy = [f"Run {await _run_of(ref)} works on this thread now."] if head.live else []
-    outcome = Outcome(head.version, head.seq, change.diff, [*busy, *change.effects])
+    effects = [*busy, *change.effects]
+    outcome = Outcome(projection.version, projection.seq, change.diff, effects)
     return Answer(200, {**outcome.body(), "dry_run": True, "widens": change.widens})
 
 
-def _check_version(head: Head, update: Update) -> None:
-    if update.expected_version is not None and update.expected_version != head.version:
-        raise StaleVersion(head.version)
+def _check_version(version: int, update: Update) -> None:
+    if update.expected_version is not None and update.expected_version != version:
+        raise StaleVersion(version)
 
 
 async def _run_of(ref: ThreadRef) -> str:
