@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import secrets
+import time
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
@@ -125,6 +127,8 @@ def _update(update: Update, once: Once, on_busy: OnBusy) -> Answer:
                 raise _with_diff(stale, update) from None
             if attempt == ATTEMPTS:
                 raise
+            # Losers that come back together would lose together again.
+            time.sleep(secrets.randbelow(1000) * 2e-6 * attempt)
     raise AssertionError("every attempt returns or raises")
 
 

@@ -10,7 +10,7 @@ from agentadmin.audit import later
 from agentadmin.engine.identity import new_id
 from agentadmin.engine.journal.facts import NewFact
 from agentadmin.engine.journal.writer import JournalWriter
-from agentadmin.engine.messages import TextBlock, assistant_message, user_message
+from agentadmin.engine.messages import Msg, TextBlock, assistant_message, user_message
 from sessions_app.journal.configured import thread_journal
 from sessions_app.journal.rows import thread_ref
 from sessions_app.models import AgentThread
@@ -54,6 +54,19 @@ def say(thread: AgentThread, *texts: str, facts: tuple[NewFact, ...] = ()) -> No
             )
             writer.state.context_mutable().append(message)
         await writer.flush(facts, reason="said")
+
+    async_to_sync(write)()
+    thread.refresh_from_db()
+
+
+def change_message(thread: AgentThread, index: int, raw: dict[str, Any]) -> None:
+    """A message of the context replaced in place, as a repair does it."""
+    ref = thread_ref(thread)
+
+    async def write() -> None:
+        writer = await JournalWriter.open(thread_journal(), ref, lease=None)
+        writer.state.context_mutable()[index] = Msg(raw)
+        await writer.flush(reason="changed")
 
     async_to_sync(write)()
     thread.refresh_from_db()
