@@ -90,6 +90,7 @@ def import_session(request: HttpRequest, body: schemas.ImportSession) -> HttpRes
         session_id=body.session_id,
         thread_id=body.thread_id,
         permissions=body.permissions,
+        place="state",
     )
     actor = _actor(request, body.request_id)
     session = import_state(actor=actor, wanted=wanted, request_id=body.request_id)

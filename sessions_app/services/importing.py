@@ -52,6 +52,15 @@ class Import:
     session_id: str | None = None
     thread_id: str | None = None
     permissions: str = FROM_FILE
+    place: str = ""
+    """Where the document stands in what the caller sent: paths of its errors begin there."""
+
+    def read(self) -> Document:
+        """The document, or an error whose path the caller can follow."""
+        try:
+            return read_document(self.document, self.format)
+        except InvalidInput as error:
+            raise error if error.path == "format" else error.under(self.place) from None
 
     def identity(self, actor: Actor, document: Document) -> ThreadKey:
         """Who the session will be."""
@@ -74,7 +83,7 @@ def import_state(*, actor: Actor, wanted: Import, request_id: str | None = None)
     if wanted.permissions not in (FROM_FILE, FROM_AGENT):
         raise InvalidInput("must be file or agent", path="permissions")
     actor.require(IMPORT, namespace=wanted.namespace, agent_id=wanted.agent_id)
-    document = read_document(wanted.document, wanted.format)
+    document = wanted.read()
     key = wanted.identity(actor, document)
     once = Once.of(actor, "importSession", key.namespace, request_id, _body(wanted, document))
     if first := once.answered():
