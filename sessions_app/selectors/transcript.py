@@ -129,7 +129,7 @@ def _keys(thread: AgentThread, as_of: int) -> Iterable[tuple[int, str]]:
     rows = JournalFact.objects.filter(thread_id=thread.id, type__in=ITEM_TYPES, seq__lte=as_of)
     unread: list[int] = []
     heads = rows.annotate(head=Left("payload", _KEY_CHARACTERS)).values_list("seq", "head")
-    for seq, head in heads.order_by("seq").iterator():
+    for seq, head in heads.order_by("seq"):
         found = _KEY.match(head or "")
         if found is None:
             unread.append(seq)
