@@ -49,6 +49,9 @@ class StateLog(Protocol):
     def open_turn(self) -> str | None:
         """The turn that has not ended, if there is one."""
 
+    def has_ended(self, start_seq: int) -> bool:
+        """Whether the turn that was accepted at this seq is over."""
+
     def bind(self, turn_id: str, run_id: str) -> None:
         """Say whose facts follow."""
 
@@ -115,6 +118,9 @@ class JournalLog:
     def open_turn(self) -> str | None:
         starts = list(self.writer.projection.inputs.values())
         return starts[-1].turn_id if starts else None
+
+    def has_ended(self, start_seq: int) -> bool:
+        return start_seq not in self.writer.projection.inputs
 
     def bind(self, turn_id: str, run_id: str) -> None:
         self.writer.turn_id, self.writer.run_id = turn_id, run_id

@@ -11,15 +11,19 @@ from agentadmin.engine.agents.admission import Answer, RunResult
 from agentadmin.engine.agents.calls import open_calls
 from agentadmin.engine.context.request import is_sound
 from agentadmin.engine.journal.facts import FactType, NewFact
-from agentadmin.engine.messages import Msg, Role, ToolCallState
-from agentadmin.engine.state.calls import cancel_pending
+from agentadmin.engine.messages import Msg, Role, ToolCallState, ToolResultState
+from agentadmin.engine.state.calls import close_calls
+from agentadmin.engine.state.calls import open_calls as every_open_call
 from agentadmin.engine.state.repair import repair
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from agentadmin.engine.agents.run import Execution
+    from agentadmin.engine.state.agent_state import AgentState
+    from agentadmin.engine.state.calls import OpenCall
 
+PARKED_STATES = (ToolCallState.ASKING, ToolCallState.SUBMITTED)
 WITHDRAWN = "[ERROR] The question was withdrawn by a new message. Tool: {name}"
 
 
@@ -41,7 +45,7 @@ async def begin(run: Execution) -> RunResult | None:
         was_interrupted, message = await _was_interrupted(run)
         if was_interrupted:
             return await ending.interrupted(run, message)
-    await _repair(run, {answer.call_id for answer in given})
+    await _repair(run)
     _take_input(run, retried=retried)
     return None
 
@@ -130,20 +134,21 @@ async def _was_interrupted(run: Execution) -> tuple[bool, Msg | None]:
     return wait.get("then") == "interrupted", message
 
 
-async def _repair(run: Execution, answered: set[str]) -> None:
+async def _repair(run: Execution) -> None:
     """Mend what no provider would accept, and say so before the request is built."""
     if is_sound(run.state.context_mutable()):
         return
-    own = run.admission.kind in {"resume", "takeover"}
-    keep = {call.id for call in open_calls(run.state.context_mutable())} if own else answered
-    mended, repairs = repair(run.state, keep)
-    notes = [each.to_dict() for each in repairs]
-    if not own:
-        asking = [c for c in open_calls(mended.context_mutable()) if c.state in _PARKED]
-        if asking:
-            ids = [call.id for call in asking]
-            mended = cancel_pending(mended, WITHDRAWN, ids)
-            notes += [{"kind": "withdrawn", "call_id": id_, "note": "not answered"} for id_ in ids]
+    goes_on = run.admission.kind in {"resume", "takeover"}
+    keep = {call.id for call in open_calls(run.state.context_mutable())} if goes_on else set()
+    late = _left_behind(run.state, keep)
+    withdrawn = close_calls(
+        run.state, [(call, WITHDRAWN) for call in late], ToolResultState.INTERRUPTED
+    )
+    mended, repairs = repair(withdrawn, keep)
+    notes = [
+        *({"kind": "withdrawn", "call_id": c.call_id, "note": "not answered"} for c in late),
+        *(each.to_dict() for each in repairs),
+    ]
     if not notes:
         return
     run.log.put_state(mended)
@@ -153,7 +158,11 @@ async def _repair(run: Execution, answered: set[str]) -> None:
     await run.flush(reason="repair")
 
 
-_PARKED = (ToolCallState.ASKING, ToolCallState.SUBMITTED)
+def _left_behind(state: AgentState, keep: Collection[str]) -> list[OpenCall]:
+    """Parked calls of other turns, with their siblings: an answer would come too late now."""
+    calls = every_open_call(state)
+    parked = {c.message_index for c in calls if c.state in PARKED_STATES and c.call_id not in keep}
+    return [c for c in calls if c.message_index in parked and c.call_id not in keep]
 
 
 def _take_input(run: Execution, *, retried: bool) -> None:

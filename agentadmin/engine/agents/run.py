@@ -11,6 +11,7 @@ from agentadmin.engine.agents.emitter import Emitter, Sink, Step
 from agentadmin.engine.agents.host import NoHost, RunHost
 from agentadmin.engine.agents.interrupt import InterruptControl, Interrupted
 from agentadmin.engine.agents.middleware import StopRequest, around_agent
+from agentadmin.engine.errors import TurnFinished
 from agentadmin.engine.events import EventType
 from agentadmin.engine.identity import new_hex, new_id
 from agentadmin.engine.journal.base import Release
@@ -89,7 +90,13 @@ class Execution:
         return self.log.state
 
     async def run(self) -> RunResult:
-        """Run to the end; exactly one AGENT_END follows AGENT_START, also on errors."""
+        """Run to the end; exactly one AGENT_END follows AGENT_START, also on errors.
+
+        Raises TurnFinished when the turn is over: a last commit whose answer got lost.
+        """
+        start_seq = self.admission.start_seq
+        if start_seq is not None and self.log.has_ended(start_seq):
+            raise TurnFinished()
         reply_id = new_hex()
         self.emit(
             EventType.AGENT_START,

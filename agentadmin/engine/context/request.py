@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.errors import InteractionPending, NeedsReconcile, StateUnreadable
 from agentadmin.engine.messages import (
+    Block,
     Msg,
     ToolCallState,
     ToolResultBlock,
@@ -84,19 +85,17 @@ def check_pairs(context: Iterable[Msg]) -> set[str]:
     Returns the ids that several calls have: providers reuse them, other providers refuse that.
     It runs before every request, so it looks at raw blocks and wraps only those of tools.
     """
-    open_: dict[str, ToolUseBlock] = {}
+    open_: dict[str, list[ToolUseBlock]] = {}
     seen: set[str] = set()
     repeated: set[str] = set()
     for message in context:
         for raw in message.raw.get("content") or ():
             block = wrap(raw) if raw is not None and raw.get("type") in TOOL_BLOCKS else None
             if isinstance(block, ToolUseBlock):
-                if block.id in open_:
-                    raise StateUnreadable(f"Two open tool calls have the id {block.id}.")
                 if block.id in seen:
                     repeated.add(block.id)
                 seen.add(block.id)
-                open_[block.id] = block
+                open_.setdefault(block.id, []).append(block)
             elif isinstance(block, ToolResultBlock):
                 _answered(block, open_)
     _none_open(open_)
@@ -123,33 +122,39 @@ def is_sound(context: Iterable[Msg]) -> bool:
 
 
 def with_unique_ids(context: Iterable[Msg], repeated: set[str]) -> list[Msg]:
-    """Copies in which a reused call id is told apart; the stored messages keep theirs."""
-    uses: dict[str, int] = {}
+    """Copies in which a reused call id is told apart; the stored messages keep theirs.
+
+    The n-th result of an id answers the n-th call of it.
+    """
+    uses: dict[tuple[type[Block], str], int] = {}
     return [_renamed(message, repeated, uses) for message in context]
 
 
-def _renamed(message: Msg, repeated: set[str], uses: dict[str, int]) -> Msg:
+def _renamed(message: Msg, repeated: set[str], uses: dict[tuple[type[Block], str], int]) -> Msg:
     blocks = list(message.content)
     for index, block in enumerate(blocks):
         if not isinstance(block, ToolUseBlock | ToolResultBlock) or block.id not in repeated:
             continue
-        if isinstance(block, ToolUseBlock):
-            uses[block.id] = uses.get(block.id, 0) + 1
-        if (use := uses[block.id]) > 1:
-            blocks[index] = block.replace(id=f"{block.id}~{use}")
+        key = (type(block), block.id)
+        uses[key] = uses.get(key, 0) + 1
+        if uses[key] > 1:
+            blocks[index] = block.replace(id=f"{block.id}~{uses[key]}")
     return message.with_content(blocks)
 
 
-def _answered(block: ToolResultBlock, open_: dict[str, ToolUseBlock]) -> None:
-    if open_.pop(block.id, None) is None:
+def _answered(block: ToolResultBlock, open_: dict[str, list[ToolUseBlock]]) -> None:
+    waiting = open_.get(block.id)
+    if not waiting:
         raise StateUnreadable(f"The result {block.id} answers no open tool call.")
+    del waiting[0]
     if block.state == ToolResultState.RUNNING:
         raise NeedsReconcile([block.id])
 
 
-def _none_open(open_: dict[str, ToolUseBlock]) -> None:
-    asking = [call.id for call in open_.values() if call.state == ToolCallState.ASKING]
+def _none_open(open_: dict[str, list[ToolUseBlock]]) -> None:
+    left = [call for calls in open_.values() for call in calls]
+    asking = [call.id for call in left if call.state == ToolCallState.ASKING]
     if asking:
         raise InteractionPending(asking)
-    if open_:
-        raise NeedsReconcile(list(open_))
+    if left:
+        raise NeedsReconcile([call.id for call in left])

@@ -79,8 +79,8 @@ def _result_text(block: ToolResultBlock) -> str:
 
 
 def _synthetic(message: Msg) -> bool:
-    metadata = message.raw.get("metadata")
-    return bool(metadata) and metadata.get("agentscope_synthetic") is True
+    metadata = message.raw.get("metadata") or {}
+    return metadata.get("agentscope_synthetic") is True
 
 
 def _real(messages: Sequence[Msg]) -> list[Msg]:
