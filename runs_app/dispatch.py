@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import partial
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
 from agentadmin.celery import app
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 log = logging.getLogger(__name__)
 
 EXECUTE = "runs.execute"
 """The task's name: services know it, the task itself lives with the doors."""
 
+_kept_here: ContextVar[bool] = ContextVar("kept_here", default=False)
+
 
 def dispatch(thread_id: str) -> None:
     """Send the thread's id to the workers; without a broker the sweep will."""
+    if _kept_here.get():
+        return
     try:
         app.send_task(EXECUTE, args=(thread_id,), ignore_result=True)
     except (OperationalError, OSError) as error:
@@ -27,3 +37,13 @@ def dispatch(thread_id: str) -> None:
 def dispatch_on_commit(thread_id: str) -> None:
     """Dispatch once the present transaction is committed."""
     transaction.on_commit(partial(dispatch, thread_id))
+
+
+@contextmanager
+def keeping_work_here() -> Iterator[None]:
+    """Send nothing while the block runs: who opened it executes the threads by itself."""
+    token = _kept_here.set(True)
+    try:
+        yield
+    finally:
+        _kept_here.reset(token)
