@@ -10,6 +10,7 @@ from agentadmin.api_body import CodecParser
 from agentadmin.api_docs import PlainDocs
 from agentadmin.audit.api import audit_router
 from runs_app.api import runs_router
+from runs_app.live_api import live_router
 from sessions_app.api import sessions_router
 
 api = NinjaAPI(
@@ -26,4 +27,5 @@ api = NinjaAPI(
 api_errors.install(api)
 api.add_router("", sessions_router, tags=["sessions"])
 api.add_router("", runs_router, tags=["runs"])
+api.add_router("", live_router, tags=["live"])
 api.add_router("", audit_router, tags=["audit"])

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from agentadmin.access.authentication import actor_from_scope
+from agentadmin.access.errors import Hidden, Refused
 from agentadmin.access.routes import PUBLIC, requires
 from agentadmin.engine.errors import InvalidInput, NotFound
 from runs_app import cursors
-from runs_app.live.access import open_position, watched_thread
+from runs_app.live.access import (
+    audit_refusal,
+    begin_watching,
+    open_position,
+    watched_thread,
+)
 from runs_app.live.connection import LiveConnection
 from runs_app.live.fleet import FleetWatch
 from runs_app.live.records import Watched, in_database
@@ -28,9 +34,9 @@ class ThreadConsumer(LiveConnection):
 
     async def frames(self) -> AsyncGenerator[Frame]:
         """The thread's events behind the cursor."""
-        thread = await in_database(self._thread)
+        thread = await in_database(self._begin)
         position = open_position(thread, self._after())
-        async with aclosing(ThreadWatch(thread, position, self._thread).frames()) as frames:
+        async with aclosing(ThreadWatch(thread, position, self._again).frames()) as frames:
             async for frame in frames:
                 yield frame
 
@@ -47,7 +53,15 @@ class ThreadConsumer(LiveConnection):
     def _thread_id(self) -> str:
         return str(self.scope["url_route"]["kwargs"]["thread_id"]).lower()
 
-    def _thread(self) -> Watched:
+    def _begin(self) -> Watched:
+        actor = actor_from_scope(self.scope)
+        try:
+            return begin_watching(actor, self._thread_id)
+        except (Refused, Hidden) as error:
+            audit_refusal(actor, error, self.scope["path"])
+            raise
+
+    def _again(self) -> Watched:
         return watched_thread(actor_from_scope(self.scope), self._thread_id)
 
     def _after(self) -> str | None:

@@ -73,13 +73,9 @@ class Reader:
             await asyncio.wait({task}, timeout=1)
 
     async def _run(self) -> None:
-        async with (
-            blocking_client() as blocking,
-            streams.quick_client() as quick,
-            asyncio.TaskGroup() as group,
-        ):
+        async with blocking_client() as blocking, asyncio.TaskGroup() as group:
             group.create_task(self._steady.repeat(self._read, blocking))
-            group.create_task(self._steady.repeat(self._wake, quick))
+            group.create_task(self._steady.repeat(self._wake))
             group.create_task(self._steady.repeat(self._compare_heads))
 
     async def _read(self, client: Redis) -> None:
@@ -101,12 +97,16 @@ class Reader:
         await asyncio.gather(*works)
         await asyncio.sleep(timing.batch)
 
-    async def _wake(self, client: Redis) -> None:
+    async def _wake(self) -> None:
         """Interrupt the blocking read after the set of watched threads has changed."""
         await self._changed.wait()
         self._changed.clear()
-        await client.xadd(self._wake_key, {"w": 1}, maxlen=1, approximate=False)
-        await client.expire(self._wake_key, 60)
+        await asyncio.to_thread(self._add_wake_entry)
+
+    def _add_wake_entry(self) -> None:
+        client = streams.client()
+        client.xadd(self._wake_key, {"w": 1}, maxlen=1, approximate=False)
+        client.expire(self._wake_key, 60)
 
     async def _compare_heads(self) -> None:
         """Find what no stream entry told; a fact may still be on its way for a moment."""

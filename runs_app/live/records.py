@@ -48,21 +48,22 @@ async def in_database[**P, R](function: Callable[P, R], /, *args: P.args, **kwar
     return result
 
 
+def watched(thread: AgentThread) -> Watched:
+    """A row as its watchers see it; reads its session."""
+    return Watched(
+        str(thread.id),
+        thread.head_seq,
+        thread.version,
+        thread.status,
+        thread.session.namespace,
+        thread.session.user_id,
+        thread.agent_id,
+    )
+
+
 def watched_rows(condition: Q) -> list[Watched]:
-    """The threads that match, as watchers see them."""
-    rows = AgentThread.objects.filter(condition).select_related("session")
-    return [
-        Watched(
-            str(row.id),
-            row.head_seq,
-            row.version,
-            row.status,
-            row.session.namespace,
-            row.session.user_id,
-            row.agent_id,
-        )
-        for row in rows
-    ]
+    """The threads that match."""
+    return [watched(row) for row in AgentThread.objects.filter(condition).select_related("session")]
 
 
 def heads(ids: Collection[str]) -> dict[str, int]:

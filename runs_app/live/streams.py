@@ -1,44 +1,69 @@
-"""Reading a thread's stream: its top, and what stands behind a place."""
+"""Reading a thread's stream: its top, and what stands behind a place.
+
+These few quick commands run in threads on one client of the process: a watcher that leaves in the
+middle of one leaves no half-open connection behind.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from contextlib import asynccontextmanager
+from functools import cache
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
+from redis.retry import Retry
 
-from agentadmin.redis import commands
+from agentadmin.redis import commands_sync
 from runs_app.cursors import START, Position
+from runs_app.live.timing import timing
 from runs_app.live.wire import Entry, parse_entry_id, stream_key
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import Callable
 
-    from redis.asyncio import Redis
+    from redis import Redis
 
 log = logging.getLogger(__name__)
 
 PAGE = 200
-SECONDS = 3.0
 UNAVAILABLE = (RedisError, OSError, TimeoutError)
 
 
-@asynccontextmanager
-async def quick_client() -> AsyncIterator[Redis]:
-    """A client for a few commands, which gives up soon."""
-    async with commands() as client:
-        client.set_retry(Retry(NoBackoff(), 1))
-        yield client
+@cache
+def client() -> Redis:
+    """The process's client; it tries a dead connection once more and no longer."""
+    made = commands_sync()
+    made.set_retry(Retry(NoBackoff(), 1))
+    return made
 
 
-async def top(client: Redis, thread_id: str) -> Position:
+class _Breaker:
+    """Leaves a Redis alone for a moment that has just failed, so that nobody queues for it."""
+
+    until = 0.0
+
+    async def ask[R](self, command: Callable[[], R], otherwise: R) -> R:
+        """What Redis answers, or the other value."""
+        if monotonic() < self.until:
+            return otherwise
+        try:
+            return await asyncio.to_thread(command)
+        except UNAVAILABLE as error:
+            self.until = monotonic() + timing.retry
+            log.info("live stream: Redis does not answer: %s", error)
+            return otherwise
+
+
+_breaker = _Breaker()
+
+
+def top(thread_id: str) -> Position:
     """The place of the newest entry that the stream ever had."""
     try:
-        found: Any = await client.xinfo_stream(stream_key(thread_id))
+        found: Any = client().xinfo_stream(stream_key(thread_id))
     except ResponseError as error:
         if "no such key" in str(error):
             return START
@@ -46,27 +71,17 @@ async def top(client: Redis, thread_id: str) -> Position:
     return parse_entry_id(found["last-generated-id"])
 
 
-async def page_after(client: Redis, thread_id: str, at: Position) -> list[Entry]:
+def page_after(thread_id: str, at: Position) -> list[Entry]:
     """The next entries behind a place."""
-    found: Any = await client.xrange(stream_key(thread_id), min=f"({at}", count=PAGE)
+    found: Any = client().xrange(stream_key(thread_id), min=f"({at}", count=PAGE)
     return [Entry.read(id_, fields) for id_, fields in found]
 
 
 async def top_or_none(thread_id: str) -> Position | None:
     """The stream's top; None while Redis does not answer."""
-    try:
-        async with asyncio.timeout(SECONDS), quick_client() as client:
-            return await top(client, thread_id)
-    except UNAVAILABLE as error:
-        log.info("live stream: %s: %s", thread_id, error)
-        return None
+    return await _breaker.ask(lambda: top(thread_id), None)
 
 
 async def entries_after(thread_id: str, at: Position) -> list[Entry]:
     """The next entries behind a place; none while Redis does not answer."""
-    try:
-        async with asyncio.timeout(SECONDS), quick_client() as client:
-            return await page_after(client, thread_id, at)
-    except UNAVAILABLE as error:
-        log.info("live stream: %s: %s", thread_id, error)
-        return []
+    return await _breaker.ask(lambda: page_after(thread_id, at), [])

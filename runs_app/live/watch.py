@@ -126,7 +126,9 @@ class ThreadWatch:
             return ControlFrame("gap", {"from": item.first, "to": item.last})
         if item.text is None or not self._is_new(item):
             return None
-        self._position = max(self._position, item.at)
+        # A delta that comes late has a smaller place; its cursor must still lead on.
+        onward = Position(self._position.seq, self._position.n + 1)
+        self._position = max(onward, item.at)
         cursor = cursors.format(self._thread.id, *self._position)
         return EventFrame(cursor, item.type, item.text)
 

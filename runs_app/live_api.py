@@ -1,0 +1,41 @@
+"""Live views over HTTP: a snapshot, and the events that follow it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from ninja import Router
+
+from agentadmin.access.actor import READ
+from agentadmin.access.routes import requires
+from agentadmin.replies import reply
+from runs_app.live_snapshot import thread_snapshot
+from runs_app.sse import event_stream
+from sessions_app.selectors.threads import thread_detail
+from sessions_app.services.sessions import note_read
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+
+    from agentadmin.access.actor import Actor
+
+live_router = Router()
+
+
+@live_router.get("/threads/{thread_id}/snapshot", operation_id="getSnapshot")
+@requires(READ)
+def get_snapshot(request: HttpRequest, thread_id: str, limit: int = 50) -> HttpResponse:
+    """Everything a live view needs, with the `cursor` that covers exactly that."""
+    actor = cast("Actor", request.auth)  # type: ignore[attr-defined]
+    note_read(actor, thread_detail(actor, thread_id), "snapshot")
+    return reply(thread_snapshot(actor, thread_id, limit=limit))
+
+
+@live_router.get("/threads/{thread_id}/events", operation_id="streamEvents")
+@requires(READ)
+def stream_events(
+    request: HttpRequest, thread_id: str, after: str | None = None
+) -> StreamingHttpResponse:
+    """Server-sent events behind a cursor; `Last-Event-ID` wins, heartbeats carry no id."""
+    actor = cast("Actor", request.auth)  # type: ignore[attr-defined]
+    return event_stream(request, actor, thread_id, after)
