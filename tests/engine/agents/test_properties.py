@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from hypothesis import given, settings
@@ -285,7 +286,8 @@ def test_the_loop_decides_exactly_as_the_pure_function_does(
         journal = InMemoryThreadJournal()
         model = ScriptModel(calls((call[0], codec.dumps(call[1]))), says("ok"))
         builder = harness(journal, model).permission_context(permissions)
-        async with builder.workspace("no-such-folder").build() as agent:
+        with TemporaryDirectory() as folder:
+            agent = builder.workspace(folder).build()
             await agent.call("go", context())
             facts = await facts_of(journal, agent)
             known = agent.spec.toolkit.get(call[0])
