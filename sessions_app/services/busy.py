@@ -46,7 +46,9 @@ def wait_for_edit(update: Update, once: Once, base: Mapping[str, Any]) -> Answer
     return answer
 
 
-def interrupt_for_edit(update: Update, once: Once, base: Mapping[str, Any], run_id: str) -> Answer:
+def interrupt_for_edit(
+    update: Update, once: Once, base: Mapping[str, Any], run_id: str | None
+) -> Answer:
     """Interrupt the run and have the edit applied as it stops; 200 when that takes under 5 s."""
     require_thread(update.actor, INTERRUPT, update.thread)
     with transaction.atomic():

@@ -132,7 +132,7 @@ def _update(update: Update, once: Once, on_busy: OnBusy) -> Answer:
     raise AssertionError("every attempt returns or raises")
 
 
-def _leave_to_run(update: Update, once: Once, on_busy: OnBusy, run_id: str) -> Answer:
+def _leave_to_run(update: Update, once: Once, on_busy: OnBusy, run_id: str | None) -> Answer:
     """Try the operations on the newest state: what is wrong is said now. Then leave them."""
     projection = async_to_sync(_current)(update)
     change = update.edit.change(update.starting(projection))
@@ -179,10 +179,14 @@ async def _rehearse(update: Update) -> Answer:
     if not head.live:
         update.edit.check_parked(projection)
     change = update.edit.change(update.starting(projection))
-    busy = [f"Run {await _run_of(ref)} works on this thread now."] if head.live else []
+    busy = [_holder(await _run_of(ref))] if head.live else []
     effects = [*busy, *change.effects]
     outcome = Outcome(projection.version, projection.seq, change.diff, effects)
     return Answer(200, {**outcome.body(), "dry_run": True, "widens": change.widens})
+
+
+def _holder(run_id: str | None) -> str:
+    return f"Run {run_id} works on this thread now." if run_id else "A run is starting."
 
 
 def _check_version(version: int, update: Update) -> None:
@@ -190,9 +194,9 @@ def _check_version(version: int, update: Update) -> None:
         raise StaleVersion(version)
 
 
-async def _run_of(ref: ThreadRef) -> str:
-    # Between claim and `run/start` the holder has no run yet.
-    return await sync_to_async(active_run)(ref.id) or "(starting)"
+async def _run_of(ref: ThreadRef) -> str | None:
+    """The run that holds the thread; between claim and `run/start` the holder has none yet."""
+    return await sync_to_async(active_run)(ref.id)
 
 
 def _with_diff(stale: StaleVersion, update: Update) -> StaleVersion:
