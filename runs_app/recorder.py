@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -202,9 +203,17 @@ class Recorder:
             book = DatabaseBook(cursor, dialect(self.using), ref.id)
             for fact in facts:
                 fold(book, fact)
-            session_changed = book.save()
-        if session_changed:
-            heads.sync_session(ref.id, committed.at)
+            with self._in_one_go():
+                if book.save():
+                    heads.sync_session(ref.id, committed.at, self.using)
+
+    def _in_one_go(self) -> AbstractContextManager[Any]:
+        """PostgreSQL takes the writes without a round trip for each; errors come at the end."""
+        connection = connections[self.using]
+        if connection.vendor != "postgresql":
+            return nullcontext()
+        pipeline: AbstractContextManager[Any] = connection.connection.pipeline()
+        return pipeline
 
 
 def make_journal(using: str = "default") -> DjangoThreadJournal:

@@ -4,34 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.db.models import Case, IntegerField, Min, OuterRef, Subquery, Sum, Value, When
+from django.db import connections
 
-from sessions_app.models import AgentSession, AgentThread
-from sessions_app.states import URGENCY
+from sessions_app.journal.sql import THREAD, dialect
+from sessions_app.models import AgentSession
+from sessions_app.states import URGENCY, ThreadStatus
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+_SESSION = AgentSession._meta.db_table
+_RANK = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(URGENCY))
+_STATUS = " ".join(f"WHEN {rank} THEN '{status}'" for rank, status in enumerate(URGENCY))
+# It runs in most commits of a run, so it is one statement and no queryset.
+_SYNC = (
+    f"UPDATE {_SESSION} SET (status, pending, tokens) = ("  # noqa: S608 - fixed words only
+    f"SELECT CASE MIN(CASE status {_RANK} ELSE {len(URGENCY)} END) {_STATUS} "
+    f"ELSE '{ThreadStatus.IDLE}' END, SUM(pending_interactions), SUM(tokens) "
+    f"FROM {THREAD} t WHERE t.session_id = {_SESSION}.id), updated_at = %s "
+    f"WHERE id = (SELECT session_id FROM {THREAD} WHERE id = %s)"
+)
 
-def sync_session(thread_id: str, at: datetime) -> None:
+
+def sync_session(thread_id: str, at: datetime, using: str = "default") -> None:
     """Repeat the threads' most urgent status, questions and tokens on the session's row.
 
     Call it in the transaction that changed a thread's status, pending interactions or tokens.
     """
-    thread = AgentThread.objects.filter(id=thread_id)
-    threads = AgentThread.objects.filter(session=OuterRef("pk")).order_by().values("session")
-    urgency = Case(
-        *[When(status=status, then=Value(rank)) for rank, status in enumerate(URGENCY)],
-        default=Value(len(URGENCY)),
-        output_field=IntegerField(),
-    )
-    rank = Subquery(threads.annotate(rank=Min(urgency)).values("rank"))
-    AgentSession.objects.filter(id__in=thread.values("session_id")).annotate(rank=rank).update(
-        status=Case(
-            *[When(rank=rank, then=Value(str(status))) for rank, status in enumerate(URGENCY)],
-            default=Value("idle"),
-        ),
-        pending=Subquery(threads.annotate(n=Sum("pending_interactions")).values("n")),
-        tokens=Subquery(threads.annotate(n=Sum("tokens")).values("n")),
-        updated_at=at,
-    )
+    words = dialect(using)
+    with connections[using].cursor() as cursor:
+        cursor.execute(_SYNC, [words.stamp(at), words.uuid(thread_id)])
