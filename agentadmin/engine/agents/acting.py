@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.agents.calls import call_hash, open_calls, replace_calls
+from agentadmin.engine.agents.calls import call_hash, last_assistant, open_calls, replace_calls
 from agentadmin.engine.agents.decisions import Judged, denial_text, judge
 from agentadmin.engine.agents.middleware import around_acting
 from agentadmin.engine.agents.running import RunningCalls
@@ -15,7 +15,7 @@ from agentadmin.engine.journal.facts import FactType, NewFact
 from agentadmin.engine.messages import ToolCallState, ToolResultState, ToolUseBlock, tool_message
 from agentadmin.engine.messages.vocabulary import CONFIRM_REPLY_ID, EXTERNAL_REPLY_ID
 from agentadmin.engine.state.permissions import Behavior
-from agentadmin.engine.tools.executor import ToolOutcome
+from agentadmin.engine.tools.executor import NO_RESULT, ToolOutcome
 from agentadmin.engine.tools.toolkit import Waits
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ async def act(run: Execution) -> Parked | None:
 
 
 def _decision(run: Execution, each: Judged) -> NewFact:
-    return run.log.fact(FactType.TOOL_DECISION, each.to_fact())
+    by = run.approvers.get(each.call.id)
+    return run.log.fact(FactType.TOOL_DECISION, {**each.to_fact(), "by": by})
 
 
 def _refuse(run: Execution, each: Judged) -> None:
@@ -130,10 +131,9 @@ def _already_asked(run: Execution, asking: Sequence[Judged]) -> dict[str, str]:
 def _note_reply(run: Execution, key: str) -> None:
     """Remember which acting step asked, so that the answer's event can name it."""
     context = run.state.context_mutable()
-    for index in range(len(context) - 1, -1, -1):
-        if context[index].role == "ASSISTANT":
-            context[index] = context[index].with_metadata(**{key: run.step.reply_id})
-            return
+    index = last_assistant(context)
+    if index is not None:
+        context[index] = context[index].with_metadata(**{key: run.step.reply_id})
 
 
 def _approval(run: Execution, each: Judged) -> NewFact:
@@ -210,8 +210,12 @@ async def _run(run: Execution, ready: Sequence[Judged], decided: Sequence[NewFac
 
     outcomes = await around_acting(run.spec.middleware, run.ctx, core)([e.call for e in ready])
     for each in ready:
-        if each.call.id in outcomes and not _answered(run, each.call.id):
-            _store(run, each.call, outcomes[each.call.id])
+        outcome = outcomes.get(each.call.id)
+        if outcome is None and not run.control.stopping:
+            # A middleware has lost it; without a result the call would be run again.
+            outcome = ToolOutcome.error(NO_RESULT)
+        if outcome is not None and not _answered(run, each.call.id):
+            _store(run, each.call, outcome)
     run.control.check()
 
 

@@ -66,6 +66,7 @@ def _approve(
     if answer.call_hash is not None and answer.call_hash != call_hash(call.name, call.input):
         return
     arguments = call.input if answer.input is None else answer.input
+    run.approvers[call.id] = answer.by
     metadata = {**call.metadata, CONFIRMED: call_hash(call.name, arguments)}
     changed[call.id] = call.replace(
         input=arguments,
@@ -96,7 +97,8 @@ def given_result(value: Any, path: str) -> tuple[str, list[Block]]:
     """An answer as it came: text, a result object with `output` and `state`, or any JSON."""
     state = ToolResultState.SUCCESS.value
     if isinstance(value, dict) and "output" in value:
-        state = str(value.get("state") or state)
+        given = value.get("state")
+        state = str(given) if given and given != ToolResultState.RUNNING else state
         value = value["output"]
     if isinstance(value, list) and all(isinstance(v, dict) and "type" in v for v in value):
         return state, [Block.from_dict(raw, f"{path}[{i}]") for i, raw in enumerate(value)]

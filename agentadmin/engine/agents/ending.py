@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.agents.admission import Outcome, RunResult, RunStatus
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from agentadmin.engine.agents.acting import Parked
     from agentadmin.engine.agents.run import Execution
     from agentadmin.engine.journal.facts import NewFact
+
+logger = logging.getLogger(__name__)
 
 RECOVERY_TEXT = "I noticed that you have interrupted me. What can I do for you?"
 ABANDONED = "the caller went away"
@@ -136,6 +139,8 @@ async def pause(run: Execution) -> RunResult:
 async def fail(run: Execution, error: Exception) -> RunResult:
     """The loop failed: the input stays, nothing is made up, the error is the result."""
     ours = isinstance(error, AgentAdminError)
+    if not ours:
+        logger.exception("run %s failed", run.run_id, exc_info=error)
     detail = error.detail if isinstance(error, AgentAdminError) else str(error)
     body = {
         "code": error.code if isinstance(error, AgentAdminError) else "error",

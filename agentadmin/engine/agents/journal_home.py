@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
     from agentadmin.engine.journal.projection import ThreadProjection
     from agentadmin.engine.state.agent_state import AgentState
 
+logger = logging.getLogger(__name__)
+
 LEASE_SECONDS = 12.0
 RENEW_SECONDS = 4.0
 KEPT_THREADS = 256
@@ -44,6 +47,7 @@ class JournalHome:
         self._store = store
         self._spec = spec
         self._seen = Seen()
+        self._renew_every = RENEW_SECONDS
         self._recent: OrderedDict[ThreadKey, ThreadProjection] = OrderedDict()
 
     @asynccontextmanager
@@ -71,12 +75,16 @@ class JournalHome:
 
     async def _keep(self, ref: ThreadRef, lease: Lease, control: InterruptControl) -> None:
         """Renew the lease; a lost one stops the run, which may write nothing any more."""
-        try:
-            while True:
-                await asyncio.sleep(RENEW_SECONDS)
+        while True:
+            await asyncio.sleep(self._renew_every)
+            try:
                 await self._store.renew(ref, lease, LEASE_SECONDS)
-        except Fenced:
-            control.trigger(InterruptSource.FENCED)
+            except Fenced:
+                control.trigger(InterruptSource.FENCED)
+                return
+            except Exception:
+                # The next try may succeed in time; if not, the commit will be fenced.
+                logger.exception("the lease of thread %s could not be renewed", ref.id)
 
     async def _projection(self, ref: ThreadRef) -> ThreadProjection:
         known = self._recent.pop(ref.key, None)

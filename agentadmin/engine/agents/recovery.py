@@ -171,7 +171,8 @@ def _take_input(run: Execution, *, retried: bool) -> None:
     given = list(run.admission.input)
     if retried and _text(given) == _last_question(context):
         return
-    known = {message.id for message in context}
+    resent = run.admission.kind in {"resume", "takeover"}
+    known = {message.id for message in context} if resent else set()
     run.log.bind_inputs(given, run.admission.start_seq)
     context.extend(message for message in given if message.id not in known)
 

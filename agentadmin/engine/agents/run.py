@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.agents import ending, loop
 from agentadmin.engine.agents.admission import Admission, RunResult, Usage
@@ -53,6 +53,7 @@ class Execution:
         self.run_id = admission.run_id or new_id()
         self.usage = Usage()
         self.rounds = 0
+        self.approvers: dict[str, dict[str, Any] | None] = {}
         self.stop = StopRequest()
         self.workspace = spec.workspace_of(log.key)
         self.step = Step(self.run_id, 0)

@@ -53,8 +53,10 @@ def parameters_schema(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    # Linters move imports that only annotations use behind TYPE_CHECKING; ours is known anyway.
+    names = {"ToolContext": ToolContext, **getattr(function, "__globals__", {})}
     try:
-        hints = get_type_hints(function, include_extras=True)
+        hints = get_type_hints(function, names, include_extras=True)
     except NameError as error:
         raise InvalidInput(
             f"{function.__qualname__}: {error}; a tool's types must exist at run time"

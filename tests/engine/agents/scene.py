@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.agents.admission import Admission, RunResult
-from agentadmin.engine.agents.agent import Agent
 from agentadmin.engine.agents.harness import HarnessAgent, HarnessAgentBuilder
-from agentadmin.engine.agents.interrupt import InterruptControl
 from agentadmin.engine.agents.react import ReActAgent, ReActAgentBuilder
-from agentadmin.engine.agents.run import Execution
-from agentadmin.engine.events import Event
 from agentadmin.engine.identity import new_id
 from agentadmin.engine.journal.base import Batch, CommitKind, Lease, Release
 from agentadmin.engine.journal.facts import Fact, FactType, NewFact
@@ -30,6 +26,12 @@ from agentadmin.engine.models.base import (
 from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.state.permissions import PermissionContext, PermissionMode
 from agentadmin.engine.tools.builtin import DEMO_TOOLS
+
+if TYPE_CHECKING:
+    from agentadmin.engine.agents.agent import Agent
+    from agentadmin.engine.agents.interrupt import InterruptControl
+    from agentadmin.engine.agents.run import Execution
+    from agentadmin.engine.events import Event
 
 BYPASS = PermissionContext(mode=PermissionMode.BYPASS)
 PATIENCE = 5.0
@@ -113,7 +115,7 @@ def last(facts: Sequence[Fact], type_: str) -> Fact:
 async def until(condition: Callable[[], Any], patience: float = PATIENCE) -> None:
     """Poll until true; fails the test after the deadline."""
     async with asyncio.timeout(patience):
-        while not condition():
+        while not condition():  # noqa: ASYNC110 - anything may be waited for
             await asyncio.sleep(0.002)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -11,7 +11,6 @@ from agentadmin.engine.errors import InteractionPending, InvalidInput
 from agentadmin.engine.journal.memory import InMemoryThreadJournal
 from agentadmin.engine.messages import Msg, ToolResultBlock, ToolUseBlock
 from agentadmin.engine.state import codec
-from agentadmin.engine.state.agent_state import AgentState
 from agentadmin.engine.state.permissions import (
     Behavior,
     PermissionContext,
@@ -30,6 +29,9 @@ from tests.engine.agents.scene import (
     says,
     types_of,
 )
+
+if TYPE_CHECKING:
+    from agentadmin.engine.state.agent_state import AgentState
 
 
 def rule(tool: str, behavior: Behavior, content: str | None = None) -> PermissionRule:
@@ -190,7 +192,7 @@ async def test_an_answer_for_a_call_that_does_not_ask_is_refused_by_its_path() -
     async with harness(InMemoryThreadJournal()).build() as agent:
         await agent.call('/tool calculator {"expression": "1"}', context())
         strange = confirm_message([{"confirmed": True, "toolCall": {"id": "nope"}}])
-        with pytest.raises(InvalidInput, match="toolCall.id"):
+        with pytest.raises(InvalidInput, match=r"toolCall\.id"):
             await agent.call(strange, context())
 
 

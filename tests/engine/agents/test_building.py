@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Iterator, Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from agentadmin.engine.agents import registry
-from agentadmin.engine.agents.admission import RunResult
-from agentadmin.engine.agents.harness import HarnessAgent
+from agentadmin.engine.agents.harness import HarnessAgent, HarnessAgentBuilder
 from agentadmin.engine.agents.middleware import (
     Middleware,
     NextActing,
@@ -24,7 +22,6 @@ from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.journal.memory import InMemoryThreadJournal
 from agentadmin.engine.messages import FinishReason, Msg, ToolResultState, ToolUseBlock
 from agentadmin.engine.models.base import Chunk, ModelRequest, TextChunk
-from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.stores.memory import InMemoryAgentStateStore
 from agentadmin.engine.tools.executor import ToolOutcome
 from tests.engine.agents.scene import (
@@ -38,6 +35,13 @@ from tests.engine.agents.scene import (
     plain,
     says,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator, Sequence
+    from pathlib import Path
+
+    from agentadmin.engine.agents.admission import RunResult
+    from agentadmin.engine.runtime_context import RuntimeContext
 
 
 def test_builders_refuse_what_cannot_work() -> None:
@@ -106,7 +110,7 @@ class Shouting(Middleware):
     ) -> Outcomes:
         outcomes = await proceed(calls)
         loud = ToolOutcome.of_text("LOUD", ToolResultState.SUCCESS)
-        return {call_id: loud for call_id in outcomes}
+        return dict.fromkeys(outcomes, loud)
 
 
 async def test_what_middleware_makes_of_text_and_results_is_what_is_stored() -> None:
@@ -151,7 +155,8 @@ def own_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
     (tmp_path / "own_agents.py").write_text(
         "from agentadmin.engine import HarnessAgent\n\n\n"
         "def poet():\n"
-        '    return HarnessAgent.builder().name("Poet").agent_id("poet").model("offline:demo")\n\n\n'
+        '    builder = HarnessAgent.builder().name("Poet").agent_id("poet")\n'
+        '    return builder.model("offline:demo")\n\n\n'
         "def nothing():\n    return None\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
@@ -162,8 +167,9 @@ def own_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str
 async def test_an_own_agent_is_found_by_its_path_and_runs(own_package: str) -> None:
     found = registry.discover([f"{own_package}:poet", f"{own_package}.poet"][:1])
     assert list(found) == ["poet"]
-    builder = found["poet"].builder().thread_journal_store(InMemoryThreadJournal())  # type: ignore[attr-defined]
-    async with builder.build() as agent:
+    builder = found["poet"].builder()
+    assert isinstance(builder, HarnessAgentBuilder)
+    async with builder.thread_journal_store(InMemoryThreadJournal()).build() as agent:
         assert (await agent.call("hi", context())).text == "You said: hi"
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from agentadmin.engine.agents.admission import Admission, RunStatus
-from agentadmin.engine.agents.harness import HarnessAgent
 from agentadmin.engine.agents.interrupt import InterruptControl, InterruptKind, InterruptSource
 from agentadmin.engine.agents.reconcile import reconcile_outcomes
-from agentadmin.engine.errors import Fenced, InvalidInput
+from agentadmin.engine.errors import Fenced, InvalidInput, TurnFinished
 from agentadmin.engine.identity import new_id
-from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.messages import ToolResultBlock, user_message
 from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.state.permissions import (
@@ -23,7 +22,6 @@ from agentadmin.engine.state.permissions import (
     PermissionRule,
 )
 from agentadmin.engine.tools.builtin import OrderBook
-from agentadmin.engine.tools.context import ToolContext
 from agentadmin.engine.tools.toolkit import tool
 from tests.engine.agents.scene import (
     BYPASS,
@@ -34,10 +32,14 @@ from tests.engine.agents.scene import (
     harness,
     last,
     says,
-    types_of,
     until,
 )
 from tests.engine.agents.test_interrupts import RECOVERY, endless
+
+if TYPE_CHECKING:
+    from agentadmin.engine.agents.harness import HarnessAgent
+    from agentadmin.engine.journal.writer import JournalWriter
+    from agentadmin.engine.tools.context import ToolContext
 
 
 class Orders:
@@ -209,14 +211,22 @@ async def test_a_takeover_runs_calls_again_that_may_be_repeated(effect: str) -> 
     assert results(await scene.messages()) == [("c1", "success")]
 
 
-async def test_a_takeover_before_the_first_commit_takes_the_input_in_once() -> None:
+async def test_takeovers_take_the_input_in_once() -> None:
     journal = CountingJournal()
-    scene = host(harness(journal).build(), journal)
+    model = ScriptModel(endless, says("at last"))
+    scene = host(harness(journal, model).build(), journal)
     admission = await scene.submit("hello")
-    for attempt in (2, 3):
-        await scene.run(replace(admission, kind="takeover", attempt=attempt, lost_run=new_id()))
-        texts = [m.text for m in await scene.messages()]
-        assert texts.count("hello") == 1
+    execution, lease = await scene.prepare(replace(admission, kind="takeover", lost_run=new_id()))
+    task = asyncio.create_task(execution.run())
+    await until(lambda: model.requests)
+    execution.control.trigger(InterruptSource.FENCED)
+    await asyncio.wait({task})
+    await journal.release(execution.log.writer.ref, lease)
+    takeover = replace(admission, kind="takeover", attempt=3, lost_run=execution.run_id)
+    await scene.run(takeover)
+    assert [m.text for m in await scene.messages()] == ["hello", "at last"]
+    with pytest.raises(TurnFinished):
+        await scene.run(takeover)
 
 
 async def test_a_shutdown_saves_lets_go_and_the_next_run_continues() -> None:

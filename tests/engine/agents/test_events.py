@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -24,9 +23,13 @@ from agentadmin.engine.models.base import (
     ToolCallChunk,
     UsageChunk,
 )
-from agentadmin.engine.tools.context import ToolContext
 from agentadmin.engine.tools.toolkit import tool
 from tests.engine.agents.scene import BYPASS, ScriptModel, calls, context, harness, says
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from agentadmin.engine.tools.context import ToolContext
 
 _PAIRS = {
     EventType.TEXT_BLOCK_START: EventType.TEXT_BLOCK_END,
@@ -159,9 +162,13 @@ async def test_an_error_ends_blocks_model_call_and_agent_before_it_is_raised() -
 
     async with harness(InMemoryThreadJournal(), ScriptModel(breaks)).build() as agent:
         events: list[Event] = []
-        with pytest.raises(ModelError):
+
+        async def watch() -> None:
             async for event in agent.stream_events("original question", context()):
                 events.append(event)
+
+        with pytest.raises(ModelError):
+            await watch()
         state = await agent.get_agent_state(context())
     assert names(events)[-3:] == ["TEXT_BLOCK_END", "MODEL_CALL_END", "AGENT_END"]
     assert [m.text for m in state.context] == ["original question"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -20,9 +20,7 @@ from agentadmin.engine.events import EventType
 from agentadmin.engine.journal.memory import InMemoryThreadJournal
 from agentadmin.engine.messages import Msg, ToolResultBlock, user_message
 from agentadmin.engine.models.base import Chunk, ModelRequest, TextChunk
-from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.stores.memory import InMemoryAgentStateStore
-from agentadmin.engine.tools.context import ToolContext
 from agentadmin.engine.tools.toolkit import tool
 from tests.engine.agents.scene import (
     BYPASS,
@@ -37,6 +35,12 @@ from tests.engine.agents.scene import (
     types_of,
     until,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from agentadmin.engine.runtime_context import RuntimeContext
+    from agentadmin.engine.tools.context import ToolContext
 
 PATIENCE_SECONDS = 5.0
 RECOVERY = "I noticed that you have interrupted me. What can I do for you?"
@@ -207,7 +211,7 @@ async def test_calls_that_had_not_started_get_one_result_each() -> None:
 async def test_a_cooperative_sleep_ends_at_once() -> None:
     async with harness(InMemoryThreadJournal()).permission_context(BYPASS).build() as agent:
         call = asyncio.create_task(agent.call('/tool sleep {"seconds": 300}', context()))
-        while not await agent.interrupt(context()):
+        while not await agent.interrupt(context()):  # noqa: ASYNC110 - polls for the admission
             await asyncio.sleep(0.001)
         async with asyncio.timeout(5):
             assert (await call).text == RECOVERY

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentadmin.engine.agents.admission import Admission, RunResult
 from agentadmin.engine.clock import now
 from agentadmin.engine.errors import Fenced, TurnFinished
-from agentadmin.engine.journal.base import Batch, Committed, ThreadRef
 from agentadmin.engine.journal.loading import load
 from agentadmin.engine.journal.memory import InMemoryThreadJournal
 from agentadmin.engine.messages import (
@@ -47,6 +44,12 @@ from tests.engine.agents.scene import (
     harness,
     says,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentadmin.engine.agents.admission import Admission, RunResult
+    from agentadmin.engine.journal.base import Batch, Committed, ThreadRef
 
 
 def check_request(messages: Sequence[Msg]) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.journal.memory import InMemoryThreadJournal
 from agentadmin.engine.runtime_context import RuntimeContext
-from agentadmin.engine.tools.context import ToolContext
 from agentadmin.engine.tools.toolkit import tool
 from tests.engine.agents.scene import BYPASS, ScriptModel, calls, context, harness, says
+
+if TYPE_CHECKING:
+    from agentadmin.engine.tools.context import ToolContext
 
 
 class Tenant:

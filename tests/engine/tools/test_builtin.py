@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -25,7 +24,11 @@ from agentadmin.engine.tools.builtin import (
 from agentadmin.engine.tools.builtin.calculator import evaluate
 from agentadmin.engine.tools.context import ToolContext
 from agentadmin.engine.tools.executor import ToolOutcome, execute
-from agentadmin.engine.tools.toolkit import Tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentadmin.engine.tools.toolkit import Tool
 
 
 def surroundings(workspace: Path | None = None) -> ToolContext:

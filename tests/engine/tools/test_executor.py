@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +16,10 @@ from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.tools.context import ToolContext
 from agentadmin.engine.tools.executor import NO_RESULT, ToolOutcome, execute
 from agentadmin.engine.tools.toolkit import tool
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
 
 
 def surroundings(workspace: Path | None = None) -> ToolContext:

@@ -9,7 +9,7 @@ import pytest
 
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.state import codec
-from agentadmin.engine.tools.context import ToolContext
+from agentadmin.engine.tools.context import ToolContext  # noqa: TC001 - read at run time
 from agentadmin.engine.tools.executor import refusal
 from agentadmin.engine.tools.schema import violations
 from agentadmin.engine.tools.toolkit import Effect, Toolkit, tool

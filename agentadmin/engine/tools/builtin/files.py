@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from agentadmin.engine.errors import ToolError
 from agentadmin.engine.identity import new_hex
-from agentadmin.engine.tools.context import ToolContext  # noqa: TC001 - read at run time
 from agentadmin.engine.tools.toolkit import Effect, tool
+
+if TYPE_CHECKING:
+    from agentadmin.engine.tools.context import ToolContext
 
 MAX_BYTES = 1_000_000
 MAX_ENTRIES = 1_000

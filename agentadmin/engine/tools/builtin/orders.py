@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Annotated, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
 
 from agentadmin.engine.errors import ToolError
-from agentadmin.engine.tools.context import ToolContext  # noqa: TC001 - read at run time
 from agentadmin.engine.tools.toolkit import Effect, tool
+
+if TYPE_CHECKING:
+    from agentadmin.engine.tools.context import ToolContext
 
 MAX_DELAY = 120
 

@@ -8,11 +8,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from agentadmin.engine.clock import now
 from agentadmin.engine.errors import ToolError
-from agentadmin.engine.tools.context import ToolContext  # noqa: TC001 - read at run time
 from agentadmin.engine.tools.toolkit import Effect, tool
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from agentadmin.engine.tools.context import ToolContext
 
 MAX_SECONDS = 300
 
