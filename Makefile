@@ -37,7 +37,7 @@ format: setup-dev ## mend format and lint where that is safe
 	@$(PY) -m ruff check --fix .
 
 bench: setup-dev ## the benchmarks, as ratios to the floor of the same run
-	@$(PY) -m bench
+	@$(PY) -m tests.bench $(ARGS)
 
 lock: setup-dev ## resolve the locks anew (needs uv)
 	@$(LOCK) pyproject.toml --group dev -o requirements/dev.txt

@@ -25,7 +25,7 @@ INITDB = ("-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "--no-instruct
 def url() -> str:
     """The server's address; a server is started by the first process that asks."""
     if VARIABLE not in os.environ:
-        os.environ[VARIABLE] = _start()
+        os.environ[VARIABLE] = start(*FAST)
     return os.environ[VARIABLE]
 
 
@@ -66,7 +66,8 @@ def _user() -> str | None:
     raise RuntimeError("PostgreSQL refuses to run as root, and no unprivileged user exists.")
 
 
-def _start() -> str:
+def start(*options: str) -> str:
+    """Start a server of our own with these settings; its address."""
     folder, user, place = binaries(), _user(), FOLDER / "postgres"
     place.mkdir()
     FOLDER.chmod(0o711)
@@ -80,7 +81,7 @@ def _start() -> str:
         check=True,
         capture_output=True,
     )
-    settings = [part for setting in FAST for part in ("-c", setting)]
+    settings = [part for option in options for part in ("-c", option)]
     server = Program(
         [str(folder / "postgres"), "-D", str(data), "-k", str(place), "-h", "", *settings],
         FOLDER / "postgres.log",

@@ -1,0 +1,94 @@
+"""`make bench`: measure, print one table per part, say plainly what is over its target.
+
+Targets live here and in no test: the exit code is 0 whatever the figures are.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+from tests.bench.ground import BASE, Ground
+from tests.bench.rows import Row, table
+from tests.services import folder, program
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is measured together, in one process on one fresh database."""
+
+    name: str
+    title: str
+    rows: tuple[str, ...]
+    call: str
+    database: str = ""
+    asked: bool = False
+    """Only measured when one of its rows is named."""
+
+
+PARTS = (
+    Part("turns", "A turn, on PostgreSQL", ("T1", "T2", "T5"), "turns:measure", "postgres"),
+    Part("turns_sqlite", "A turn, on SQLite", ("T4",), "turns:measure_sqlite", "sqlite"),
+    Part("storage", "What stays", ("T6",), "storage:measure", "postgres"),
+    Part("step", "A step's commit", ("T7",), "step:measure", "postgres"),
+    Part("edit", "An edit, on PostgreSQL", ("T8",), "edit:measure", "postgres"),
+    Part("edit_sqlite", "An edit, on SQLite", ("T8",), "edit:measure", "sqlite"),
+    Part("live", "The running product", ("T12", "T13"), "live:measure"),
+    Part("start", "Starting", ("T26",), "start:measure"),
+    Part("cold", "Starting from a clean clone", ("T26-cold",), "start:measure_cold", asked=True),
+    Part("suite", "The test suite", ("T28",), "suite:measure", asked=True),
+)
+
+
+def main() -> None:
+    """Every part, or those whose rows are named."""
+    only = _arguments()
+    ground = Ground()
+    over: list[Row] = []
+    begun = time.monotonic()
+    try:
+        for part in PARTS:
+            if only.intersection(part.rows) if only else not part.asked:
+                over += _show(part, _measured(part, ground))
+    finally:
+        ground.stop()
+        program.close_lifeline()
+        folder.remove()
+    print(f"\n{time.monotonic() - begun:.0f} s, load {os.getloadavg()[0]:.1f}")
+    for row in over:
+        print(f"over target: {row.row} {row.what}: {row.figure}, target {row.target:g} {row.unit}")
+    print("T28 (`make test`, `.ci/run`) is timed by --only T28; a cold start by --only T26-cold.")
+
+
+def _arguments() -> frozenset[str]:
+    known = sorted({row for part in PARTS for row in part.rows})
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("--only", default="", metavar="T1,T7", help=", ".join(known))
+    only = frozenset(
+        filter(None, parser.parse_args().only.upper().replace("-COLD", "-cold").split(","))
+    )
+    if unknown := only.difference(known):
+        parser.error(f"there is no row {', '.join(sorted(unknown))}")
+    return only
+
+
+def _measured(part: Part, ground: Ground) -> list[Row]:
+    result = folder.FOLDER / f"{part.name}.json"
+    command = [sys.executable, "-m", "tests.bench.child", part.call, str(result)]
+    environment = {**os.environ, **ground.environment(part.name, part.database)}
+    done = subprocess.run(command, cwd=BASE, env=environment, check=False)
+    if done.returncode:
+        return [Row("/".join(part.rows), part.title, "FAILED: see above")]
+    return [Row(**row) for row in json.loads(result.read_text())]
+
+
+def _show(part: Part, rows: list[Row]) -> list[Row]:
+    print(f"\n== {part.title}\n{table(rows)}", flush=True)
+    return [row for row in rows if row.verdict == "OVER TARGET"]
+
+
+if __name__ == "__main__":
+    main()
