@@ -53,6 +53,7 @@ class Desk:
         self.fenced = False
         self._lock = Lock()
         self._controls: dict[UUID, ControlRequest] = {}
+        self._settled: set[UUID] = set()
         self._control: InterruptControl | None = None
         self._turn_id: str | None = None
         self._run_ids: frozenset[str] = frozenset()
@@ -89,6 +90,9 @@ class Desk:
         """Take in open controls; one that is for the present run stops it right away."""
         for request in controls:
             with self._lock:
+                if request.id in self._settled:
+                    # Read while the commit that settled it was on its way.
+                    continue
                 known = request.id in self._controls
                 self._controls[request.id] = request
                 mine = not known and self._is_for_run(request)
@@ -146,6 +150,7 @@ class Desk:
         with self._lock:
             for request in controls:
                 self._controls.pop(request.id, None)
+                self._settled.add(request.id)
 
     def keep_open(self, controls: Iterable[ControlRequest]) -> None:
         """Of these forget the settled ones: settling notes the final state on the row's object."""

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from celery.signals import worker_ready, worker_shutdown, worker_shutting_down
+from django.db import connections
 
 from runs_app.keeper import KEEPER
+from runs_app.profiles import PROFILES
+from runs_app.services.definitions import wake_defined
 
 
 @worker_ready.connect
 def start(**_: Any) -> None:
     """The worker takes tasks: keep their leases, look for stranded threads."""
     KEEPER.start()
+    try:
+        wake_defined(PROFILES.ids())
+    finally:
+        connections.close_all()
 
 
 @worker_shutting_down.connect
