@@ -1,0 +1,53 @@
+"""What a machine can say of a page: axe-core, doubled ids, and anything wider than the window."""
+
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+from playwright.sync_api import Page
+
+# The rules of WCAG 2.2 AA and axe's own good practice; nothing is switched off.
+_RUN = """async () => {
+  const found = await axe.run(document, {resultTypes: ["violations"]});
+  return found.violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.html.slice(0, 200))]);
+}"""
+
+_DOUBLED = """() => {
+  const seen = new Map();
+  for (const {id} of document.querySelectorAll("[id]")) seen.set(id, (seen.get(id) ?? 0) + 1);
+  return [...seen].filter(([, n]) => n > 1).map(([id]) => id);
+}"""
+
+_WIDER = """() => {
+  const page = document.scrollingElement;
+  if (page.scrollWidth <= page.clientWidth) return [];
+  const wide = [...document.body.querySelectorAll("*")]
+    .filter((e) => e.getBoundingClientRect().right > page.clientWidth + 1);
+  return [`${page.scrollWidth} of ${page.clientWidth} px`,
+          ...wide.slice(0, 5).map((e) => e.outerHTML.slice(0, 160))];
+}"""
+
+
+@cache
+def _source() -> str:
+    return (settings.BASE_DIR / "node_modules/axe-core/axe.min.js").read_text()
+
+
+def violations(page: Page) -> list[Any]:
+    """What axe finds on the page as it stands."""
+    if not page.evaluate("() => Boolean(window.axe)"):
+        page.evaluate(_source())
+    found: list[Any] = page.evaluate(_RUN)
+    return found
+
+
+def doubled_ids(page: Page) -> list[str]:
+    """Ids that stand on more than one element."""
+    found: list[str] = page.evaluate(_DOUBLED)
+    return found
+
+
+def wider(page: Page) -> list[str]:
+    """By how much the page scrolls sideways, and what makes it; nothing where it does not."""
+    found: list[str] = page.evaluate(_WIDER)
+    return found

@@ -1,0 +1,101 @@
+"""What the pages are looked at with: the demo, a state from Java, and a hostile session."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+
+from tests.services.product import Product, until
+
+JAVA = settings.BASE_DIR / "tests/data/agentscope-java/agent_state_full.json"
+HOSTILE = "<script>alert(1)</script> & \u202eabc\u202c\u200b " + "w" * 300
+SETTLED = {"completed", "failed", "waiting", "cancelled"}
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """Addresses of pages by what they show."""
+
+    pages: dict[str, str]
+
+    def __getitem__(self, name: str) -> str:
+        return self.pages[name]
+
+
+@cache
+def scene(product: Product) -> Scene:
+    """Made once per product, by the product's own commands and API."""
+    product.manage("seed_demo")
+    java = product.manage("import_state", str(JAVA), "--session", "from-java")
+    with product.client() as client:
+        hostile = _hostile(client)
+        sessions = {s["session_id"]: s["id"] for s in _get(client, "/sessions?limit=200")["items"]}
+        found = {name: _thread(client, id) for name, id in sessions.items()}
+        run = _get(client, f"/runs?thread_id={found['office-supplies']}")["items"][0]["id"]
+        failed = _get(client, f"/runs?thread_id={found['weather-station']}")["items"][0]["id"]
+        entry = _get(client, "/audit?limit=1")["items"][0]["id"]
+    done, waits = f"/threads/{found['office-supplies']}", f"/threads/{found['tea-kitchen']}"
+    long = f"/threads/{found['stocktaking']}"
+    return Scene(
+        {
+            "sessions": "/sessions",
+            "no session fits": "/sessions?q=nothing-is-called-this",
+            "new session": "/sessions/new",
+            "conversation": f"{done}/conversation",
+            "a long conversation": f"{long}/conversation",
+            "a waiting approval": f"{waits}/conversation",
+            "an interrupted turn": f"/threads/{found['quarterly-report']}/conversation",
+            "a failed turn": f"/threads/{found['weather-station']}/conversation",
+            "a question in Chinese": f"/threads/{found['客服-订单查询']}/conversation",
+            "an approval in Arabic": f"/threads/{found['مكتب-المساعدة']}/conversation",
+            "a conversation from Java": f"/sessions/{_uuid(java)}",
+            "hostile text": f"/threads/{hostile}/conversation",
+            "state": f"/threads/{found['from-java']}/state",
+            "raw state": f"/threads/{found['from-java']}/state/raw",
+            "permissions": f"/threads/{found['from-java']}/permissions",
+            "runs": f"{done}/runs",
+            "a session's audit": f"{done}/audit",
+            "run": f"/runs/{run}",
+            "a failed run": f"/runs/{failed}",
+            "audit": "/audit",
+            "audit entry": f"/audit/{entry}",
+            "clear context": f"{done}/act/clear_context",
+            "add rule": f"{done}/act/add_rule",
+            "set summary": f"{done}/act/set_summary",
+            "widen": f"{done}/act/set_permission_mode?mode=bypass",
+            "API": "/api/v1/docs",
+            "nothing": "/sessions/00000000-0000-7000-8000-000000000000",
+        }
+    )
+
+
+def _get(client: Any, path: str) -> Any:
+    answer = client.get(path)
+    assert answer.is_success, answer.text
+    return answer.json()
+
+
+def _uuid(said: str) -> str:
+    found = re.search(r"session ([0-9a-f-]{36})", said)
+    assert found, said
+    return found[1]
+
+
+def _thread(client: Any, session_id: str) -> str:
+    return str(_get(client, f"/sessions/{session_id}")["threads"][0]["id"])
+
+
+def _hostile(client: Any) -> str:
+    """A session whose every name and text tries to break the page."""
+    names = {"session_id": HOSTILE[:256], "user_id": HOSTILE[-256:]}
+    made = client.post("/sessions", json={"agent_id": "demo", **names})
+    assert made.is_success, made.text
+    thread = str(made.json()["threads"][0]["id"])
+    for text in (HOSTILE, f'/tool calculator {{"expression": "1+{HOSTILE[-50:]}"}}'):
+        turn = client.post(f"/threads/{thread}/turns", json={"input": text}).json()["turn_id"]
+        until(lambda turn=turn: _get(client, f"/turns/{turn}")["state"] in SETTLED, "settled")
+    return thread

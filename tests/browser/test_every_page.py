@@ -1,0 +1,98 @@
+"""Every page, in both themes, at the width of a desk and of a telephone."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.axe import doubled_ids, violations, wider
+from tests.browser.person import Person
+from tests.browser.scene import Scene, scene
+from tests.services.product import Product
+
+THEMES = ("light", "dark")
+WIDTHS = (1280, 320)
+PAGES = (
+    "sessions",
+    "no session fits",
+    "new session",
+    "conversation",
+    "a long conversation",
+    "a waiting approval",
+    "an interrupted turn",
+    "a failed turn",
+    "a question in Chinese",
+    "an approval in Arabic",
+    "a conversation from Java",
+    "hostile text",
+    "state",
+    "raw state",
+    "permissions",
+    "runs",
+    "a session's audit",
+    "run",
+    "a failed run",
+    "audit",
+    "audit entry",
+    "clear context",
+    "add rule",
+    "set summary",
+    "widen",
+    "API",
+    "nothing",
+)
+
+
+@pytest.fixture
+def places(product: Product) -> Scene:
+    return scene(product)
+
+
+def look(page: Page) -> dict[str, list[object]]:
+    """Every fault of the page as it stands, by theme and width."""
+    faults: dict[str, list[object]] = {"doubled ids": [*doubled_ids(page)]}
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 800})
+        faults[f"wider than {width}"] = [*wider(page)]
+        for theme in THEMES:
+            page.emulate_media(color_scheme=theme)
+            faults[f"{theme} {width}"] = violations(page)
+    return {name: found for name, found in faults.items() if found}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_sound_in_both_themes_and_at_320_pixels(
+    places: Scene, admin: Person, name: str
+) -> None:
+    admin.open(places[name])
+    assert look(admin.page) == {}
+
+
+def test_the_list_above_leaves_no_page_out(places: Scene) -> None:
+    assert set(PAGES) == places.pages.keys()
+
+
+def test_the_pages_before_a_sign_in_are_sound(product: Product, page: Page) -> None:
+    page.goto(f"{product.url}/sign-in")
+    assert look(page) == {}
+    page.get_by_label("User name").fill("admin")
+    page.get_by_label("Password").fill("wrong")
+    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("alert").wait_for()
+    assert look(page) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "open_it"),
+    [
+        ("keys", lambda person: person.page.keyboard.press("?")),
+        ("menu", lambda person: person.page.get_by_label("your menu").click()),
+        ("zone", lambda person: person.page.get_by_text("Times in").click()),
+    ],
+)
+def test_what_opens_on_a_page_is_sound_too(
+    places: Scene, admin: Person, name: str, open_it: Callable[[Person], None]
+) -> None:
+    admin.open(places["conversation"])
+    open_it(admin)
+    assert look(admin.page) == {}
