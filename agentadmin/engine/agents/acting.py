@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.agents.calls import call_hash, last_assistant, open_calls, replace_calls
-from agentadmin.engine.agents.decisions import Judged, denial_text, judge
+from agentadmin.engine.agents.decisions import Judged, denial_text, judge, to_fact
 from agentadmin.engine.agents.middleware import around_acting
 from agentadmin.engine.agents.running import RunningCalls
 from agentadmin.engine.events import EventType
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agentadmin.engine.agents.run import Execution
+    from agentadmin.engine.state.permissions import Decision
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ async def act(run: Execution) -> Parked | None:
         run.active_tools(),
         run.workspace,
     )
-    facts = [_decision(run, each) for each in judged if each.decision is not None]
+    facts = [_decided(run, each.call, each.decision) for each in judged if each.decision]
     refused = [each for each in judged if each.refused or each.behavior is Behavior.DENY]
     for each in refused:
         _refuse(run, each)
@@ -58,9 +59,8 @@ async def act(run: Execution) -> Parked | None:
     return _wait(run, waiting) if waiting else None
 
 
-def _decision(run: Execution, each: Judged) -> NewFact:
-    by = run.approvers.get(each.call.id)
-    return run.log.fact(FactType.TOOL_DECISION, {**each.to_fact(), "by": by})
+def _decided(run: Execution, call: ToolUseBlock, decision: Decision) -> NewFact:
+    return run.log.fact(FactType.TOOL_DECISION, to_fact(call, decision, run.approvers.get(call.id)))
 
 
 def _refuse(run: Execution, each: Judged) -> None:
@@ -96,7 +96,11 @@ def _ask(
     replace_calls(run.state, changed)
     _note_reply(run, CONFIRM_REPLY_ID)
     known = _already_asked(run, asking)
-    requests = [_approval(run, each) for each in asking if each.call.id not in known]
+    requests = [
+        _approval(run, each.call, each.decision)
+        for each in asking
+        if each.decision and each.call.id not in known
+    ]
     calls = [changed[each.call.id].raw for each in asking]
     run.emit(
         EventType.REQUIRE_USER_CONFIRM,
@@ -136,14 +140,11 @@ def _note_reply(run: Execution, key: str) -> None:
         context[index] = context[index].with_metadata(**{key: run.step.reply_id})
 
 
-def _approval(run: Execution, each: Judged) -> NewFact:
-    decision = each.decision
-    if decision is None:
-        raise RuntimeError("only a decision asks")
+def _approval(run: Execution, call: ToolUseBlock, decision: Decision) -> NewFact:
     return _request(
         run,
         "approval",
-        each.call,
+        call,
         suggested_rules=[rule.to_dict() for rule in decision.suggested_rules],
         because=decision.because,
         message=decision.message,

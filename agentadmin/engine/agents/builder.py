@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 MOST_ITERS = 1_000
 
 
-class AgentBuilder:
+class AgentBuilder(ABC):
     """Configure once, build as often as needed; every agent built is independent."""
 
     def __init__(self) -> None:
@@ -143,8 +144,13 @@ class AgentBuilder:
             keep_partial_on_shutdown=self._keep_partial,
         )
 
+    @abstractmethod
     def _home(self, spec: AgentSpec) -> StateHome:
-        raise NotImplementedError
+        """Where the built agent's threads live."""
+
+    @abstractmethod
+    def build(self) -> Agent:
+        """An independent agent; close it when done."""
 
     def _build[A: Agent](self, kind: type[A]) -> A:
         spec = self._spec()

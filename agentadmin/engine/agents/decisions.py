@@ -33,20 +33,18 @@ class Judged:
     def behavior(self) -> Behavior | None:
         return self.decision.behavior if self.decision else None
 
-    def to_fact(self) -> dict[str, Any]:
-        """The payload of `tool/decision`."""
-        decision = self.decision
-        if decision is None:
-            raise RuntimeError("a refused call has no decision")
-        return {
-            "call_id": self.call.id,
-            "tool": self.call.name,
-            "behavior": decision.behavior.value,
-            "because": decision.because,
-            "message": decision.message,
-            "rule": decision.rule.to_dict() if decision.rule else None,
-            "by": None,
-        }
+
+def to_fact(call: ToolUseBlock, decision: Decision, by: dict[str, Any] | None) -> dict[str, Any]:
+    """The payload of `tool/decision`; `by` is who confirmed the call, where somebody did."""
+    return {
+        "call_id": call.id,
+        "tool": call.name,
+        "behavior": decision.behavior.value,
+        "because": decision.because,
+        "message": decision.message,
+        "rule": decision.rule.to_dict() if decision.rule else None,
+        "by": by,
+    }
 
 
 def judge(

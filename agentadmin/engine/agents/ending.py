@@ -86,11 +86,12 @@ async def park(run: Execution, parked: Parked) -> RunResult:
     released = await _suspend(run, wait, parked.requests, RunStatus.SUSPENDED)
     approval = parked.kind == "approval"
     finish = FinishReason.PERMISSION_ASKING if approval else FinishReason.TOOL_SUSPENDED
-    index = last_assistant(run.state.context_mutable())
-    shown = None
-    if index is not None:
-        message = run.state.context_mutable()[index]
-        shown = message.with_metadata(**{GENERATE_REASON: str(finish)})
+    context = run.state.context_mutable()
+    index = last_assistant(context)
+    # A copy: the state stays as it was committed.
+    shown = (
+        None if index is None else context[index].with_metadata(**{GENERATE_REASON: str(finish)})
+    )
     return RunResult(
         RunStatus.SUSPENDED, "waiting", wait=wait, reply=shown, usage=run.usage, released=released
     )

@@ -115,13 +115,11 @@ class InterruptControl:
         event = asyncio.Event()
         token = self._add(event.set)
         try:
-            if not self.stopping:
+            while (signal := self._signal) is None or not signal.stops_at_once:
                 await event.wait()
+            return signal
         finally:
             self._remove(token)
-        if self._signal is None:
-            raise RuntimeError("woken without a signal")
-        return self._signal
 
     def _add(self, wake: Wake) -> int:
         with self._lock:
@@ -155,24 +153,24 @@ class InterruptScope:
         self._task: asyncio.Task[Any] | None = None
         self._token = 0
         self._cancelling = 0
-        self._fired = False
+        self._fired: Signal | None = None
 
     async def __aenter__(self) -> Self:
-        self._control.check()
-        self._task = asyncio.current_task()
-        if self._task is None:
-            raise RuntimeError("an interrupt scope needs a task")
-        self._cancelling = self._task.cancelling()
+        self._task = task = asyncio.current_task()
+        self._cancelling = task.cancelling() if task else 0
+        # Registered first: a signal between a check and the registration would wake nobody.
         self._token = self._control._add(self._fire)
-        if self._control.stopping:
-            # Triggered between the check and the registration: nobody will wake us.
-            self._control._remove(self._token)
+        try:
             self._control.check()
+        except Interrupted:
+            self._task = None
+            self._control._remove(self._token)
+            raise
         return self
 
     def _fire(self) -> None:
-        if self._task is not None and not self._fired:
-            self._fired = True
+        if self._task is not None and self._fired is None:
+            self._fired = self._control.signal
             self._task.cancel()
 
     async def __aexit__(
@@ -183,9 +181,7 @@ class InterruptScope:
     ) -> None:
         self._control._remove(self._token)
         task, self._task = self._task, None
-        if not self._fired or task is None:
+        if self._fired is None or task is None:
             return
         if task.uncancel() <= self._cancelling and kind is asyncio.CancelledError:
-            signal = self._control.signal
-            if signal is not None:
-                raise Interrupted(signal) from error
+            raise Interrupted(self._fired) from error

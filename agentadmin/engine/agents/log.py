@@ -129,8 +129,7 @@ class JournalLog:
         self.writer.step_id = step_id
 
     def bind_inputs(self, messages: Sequence[Msg], seq: int | None) -> None:
-        if seq is None or seq in self.writer.projection.inputs:
-            self.writer.bind_inputs(messages, seq)
+        self.writer.bind_inputs(messages, seq)
 
     def fact(self, type_: str, payload: dict[str, Any]) -> NewFact:
         return self.writer.fact(type_, payload)
