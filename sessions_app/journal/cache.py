@@ -6,7 +6,10 @@ from collections import OrderedDict
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from agentadmin.engine.journal.loading import load, refresh
+
 if TYPE_CHECKING:
+    from agentadmin.engine.journal.base import ThreadJournalStore, ThreadRef
     from agentadmin.engine.journal.projection import ThreadProjection
 
 
@@ -42,3 +45,16 @@ class ProjectionCache:
 
     def __len__(self) -> int:
         return len(self._held)
+
+
+async def current(
+    cache: ProjectionCache, store: ThreadJournalStore, ref: ThreadRef
+) -> ThreadProjection:
+    """The thread as it stands now, the caller's alone; `put` it back after a commit."""
+    projection = cache.take(ref.id)
+    if projection is None:
+        return await load(store, ref)
+    version = projection.version
+    await refresh(store, projection)
+    # Facts tell a changed substate, but only its snapshot row tells what it is committed to.
+    return projection if projection.version == version else await load(store, ref)

@@ -39,14 +39,6 @@ class Change:
         """Whether calls may pass that did not pass before."""
         return bool(widening(self.before.permission_context, self.after.permission_context))
 
-    def audited(self) -> dict[str, Any]:
-        """The patch and the hashes that the audit entry holds."""
-        return {
-            "patch": self.diff,
-            "before_sha256": codec.sha256(self.before.to_json()),
-            "after_sha256": codec.sha256(self.after.to_json()),
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Edit:

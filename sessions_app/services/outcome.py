@@ -9,6 +9,7 @@ from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry
 from agentadmin.audit.format import Outcome as AuditOutcome
 from agentadmin.audit.models import AuditEntry
+from sessions_app.models import AgentSession, StateSnapshot
 from sessions_app.policies import thread_target
 from sessions_app.services.idempotency import Answer, Once
 
@@ -69,6 +70,7 @@ class UpdateRows:
             trace_id=self.update.actor.trace_id,
         )
         self.once.remember(Answer(200, self.outcome.body()))
+        touch_session(self.update.thread, committed)
 
     def _audit(self, committed: Committed) -> None:
         update = self.update
@@ -76,6 +78,11 @@ class UpdateRows:
             update.actor, update.thread, update.edit, update.reason, self.change, committed
         )
         self.outcome = replace(self.outcome, audit_id=entry_id)
+
+
+def touch_session(thread: AgentThread, committed: Committed) -> None:
+    """Lists show what was changed last."""
+    AgentSession.objects.filter(id=thread.session_id).update(updated_at=committed.at)
 
 
 def audit_change(
@@ -99,11 +106,19 @@ def audit_change(
                 "operations": list(edit.operations),
                 "version": committed.version,
                 "seq": committed.last_seq,
-                **change.audited(),
+                "patch": change.diff,
+                **_digests(thread, committed.version),
             },
         )
     )
     return str(entry.id)
+
+
+def _digests(thread: AgentThread, version: int) -> dict[str, str | None]:
+    """What the state before and after is committed to: proofs that outlive an erasure."""
+    rows = StateSnapshot.objects.filter(thread=thread, version__in=[version - 1, version])
+    found = {v: bytes(digest).hex() for v, digest in rows.values_list("version", "digest")}
+    return {"before": found.get(version - 1), "after": found.get(version)}
 
 
 def answered(first: Answer, thread: AgentThread) -> Answer:

@@ -15,6 +15,7 @@ from agentadmin.engine.errors import StaleVersion, ThreadBusy
 from agentadmin.engine.journal.loading import load
 from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.state.mutations import diff
+from sessions_app.journal.cache import ProjectionCache, current
 from sessions_app.journal.configured import agent_permissions, thread_journal
 from sessions_app.journal.rows import thread_ref
 from sessions_app.journal.store import active_run
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from sessions_app.models import AgentThread
 
 ATTEMPTS = 10
+
+_recent = ProjectionCache(threads=64, messages=20_000)
+"""Threads that this process edited lately: the next edit reads only what came after."""
 
 
 class OnBusy(StrEnum):
@@ -145,20 +149,21 @@ def _leave_to_run(update: Update, once: Once, on_busy: OnBusy, run_id: str | Non
 
 async def _commit(update: Update, once: Once) -> Answer:
     journal, ref = thread_journal(), thread_ref(update.thread)
-    head = await journal.head(ref)
-    _check_version(head.version, update)
-    if head.live:
-        raise ThreadBusy(await _run_of(ref))
-    writer = await JournalWriter.open(journal, ref, lease=None, actor=update.actor.name)
-    # Another edit may have gone in between head and state; the commit compares with the state.
+    projection = await current(_recent, journal, ref)
+    writer = JournalWriter(journal, projection, lease=None, actor=update.actor.name)
     _check_version(writer.projection.version, update)
-    update.edit.check_parked(writer.projection)
+    if writer.projection.uncertain or writer.projection.pending:
+        # Under a live run these are its own business; without one they refuse the edit.
+        if (await journal.head(ref)).live:
+            raise ThreadBusy(await _run_of(ref))
+        update.edit.check_parked(writer.projection)
     change = update.edit.change(update.starting(writer.projection))
     authorise_change(update.actor, update.thread, change)
     writer.state = change.after
     writer.replace_reason = update.edit.name
     rows = UpdateRows(update, change, once)
     await writer.flush(reason=update.reason, rows=rows.actions())
+    _recent.put(projection)
     return Answer(200, rows.outcome.body())
 
 

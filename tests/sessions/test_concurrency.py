@@ -5,16 +5,25 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.db import connections
 
 from agentadmin.audit.models import AuditEntry
 from agentadmin.audit.verify import verify
+from agentadmin.engine.clock import now
 from agentadmin.engine.errors import AgentAdminError, SessionExists, StaleVersion
+from agentadmin.engine.journal.loading import load
+from agentadmin.engine.journal.projection import digest
+from agentadmin.engine.journal.writer import JournalWriter
+from agentadmin.engine.state.mutations import apply_all
+from sessions_app.journal.configured import thread_journal
+from sessions_app.journal.rows import thread_ref
 from sessions_app.models import AgentSession, AgentThread, JournalFact, StateSnapshot
 from sessions_app.selectors.threads import state_at
 from sessions_app.services.idempotency import Answer
 from sessions_app.services.sessions import NewSession, create_session
 from sessions_app.services.update_state import update_agent_state
+from tests.sessions.conftest import say
 from tests.sessions.people import OPERATOR
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -95,3 +104,34 @@ def test_one_identity_is_created_once() -> None:
     [made] = AgentSession.objects.all()
     assert {r.session_id for r in results if isinstance(r, SessionExists)} == {str(made.id)}
     assert made.threads.count() == made.thread_count == 1
+
+
+def test_an_edit_after_another_processs_edit_commits_to_the_right_state(
+    thread: AgentThread,
+) -> None:
+    add_rule(thread, 1)
+    say(thread, "from elsewhere")
+    clear = [{"op": "set_summary", "summary": "told elsewhere"}]
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_edit_without_cache, thread, clear).result()
+    add_rule(thread, 2)
+    projection = async_to_sync(load)(thread_journal(), thread_ref(thread))
+    newest = StateSnapshot.objects.filter(thread=thread).order_by("-version")[0]
+    expected = digest(newest.version, bytes(newest.substate_commit), projection.items.values())
+    assert bytes(newest.digest) == expected
+    assert state_at(thread).state.summary == "told elsewhere"
+
+
+def _edit_without_cache(thread: AgentThread, operations: list[dict[str, str]]) -> None:
+    """As another process would: its own projection of the thread."""
+    ref = thread_ref(thread)
+
+    async def write() -> None:
+        writer = await JournalWriter.open(thread_journal(), ref, lease=None)
+        writer.state = apply_all(writer.state, operations, now=now())
+        await writer.flush(reason="elsewhere")
+
+    try:
+        async_to_sync(write)()
+    finally:
+        connections.close_all()

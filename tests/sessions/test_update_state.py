@@ -181,7 +181,9 @@ def test_the_audit_entry_holds_reason_patch_and_hashes(thread: AgentThread) -> N
     assert entry.target == f"thread:{thread.id}"
     assert entry.within == str(thread.session_id)
     assert body["content"]["patch"] == answer.body["diff"]
-    assert body["content"]["before_sha256"] != body["content"]["after_sha256"]
+    snapshots = StateSnapshot.objects.filter(thread=thread).order_by("version")
+    digests = [bytes(snapshot.digest).hex() for snapshot in snapshots]
+    assert [body["content"]["before"], body["content"]["after"]] == digests
     assert AuditEntry.objects.order_by("-n").values_list("id", flat=True).first() == entry.id
     assert verify()["ok"]
 
@@ -189,6 +191,8 @@ def test_the_audit_entry_holds_reason_patch_and_hashes(thread: AgentThread) -> N
 def test_the_snapshot_says_who_and_why(thread: AgentThread) -> None:
     update(thread, CLEAR)
     newest = StateSnapshot.objects.get(thread=thread, version=2)
+    thread.session.refresh_from_db()
+    assert thread.session.updated_at == newest.created_at
     assert (newest.actor, newest.reason) == ("olga", REASON)
 
 
