@@ -14,6 +14,8 @@ urlpatterns = [
     path("api/v1/", api.urls),
     path("", include("agentadmin.access.urls")),
     path("preferences", preferences, name="preferences"),
+    path("", include("sessions_app.urls")),
+    path("", include("runs_app.urls")),
     # The web server answers for bundled files itself; this serves what packages bring.
     re_path(r"^static/(?P<path>.*)$", serve, {"insecure": True}),
 ]

@@ -1,0 +1,95 @@
+"""The control bar: every button of a thread with whether it may be pressed and, if not, why not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.urls import reverse
+
+from runs_app.pages.conversation import head_turn
+from runs_app.policies import CANCEL, INTERRUPT
+from runs_app.states import TurnCommand, WaitKind, allows
+from sessions_app.policies import CLEAR
+
+if TYPE_CHECKING:
+    from agentadmin.access.actor import Actor
+    from runs_app.models import Turn
+    from sessions_app.models import AgentThread
+
+NOTHING = "Nothing runs, so there is nothing to stop."
+WAITS = "The thread waits for an answer; answer it or cancel the turn first."
+UNKNOWN = "A tool call has an unknown outcome; record it or cancel the turn first."
+
+
+@dataclass(frozen=True, slots=True)
+class Button:
+    """One control; a reason means that it may not be pressed now."""
+
+    name: str
+    label: str
+    url: str
+    key: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The buttons in order, and the sentences for those that are off."""
+
+    buttons: list[Button]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Each reason once."""
+        return list(dict.fromkeys(b.reason for b in self.buttons if b.reason))
+
+
+def control_bar(actor: Actor, thread: AgentThread) -> Bar:
+    """What may be asked of this thread now, from the transition table and the actor's rights."""
+    turn = head_turn(thread)
+    cancel = reverse("turn_cancel", args=[turn.id]) if turn else ""
+    return Bar(
+        [
+            Button(
+                "interrupt",
+                "Interrupt",
+                reverse("thread_interrupt", args=[thread.id]),
+                "i",
+                _missing(actor, thread, INTERRUPT) or _of_turn(thread, turn, TurnCommand.INTERRUPT),
+            ),
+            Button(
+                "cancel",
+                "Cancel turn",
+                cancel,
+                "c",
+                _missing(actor, thread, CANCEL) or _of_turn(thread, turn, TurnCommand.CANCEL),
+            ),
+            Button(
+                "clear",
+                "Clear context…",
+                reverse("thread_act", args=[thread.id, "clear_context"]),
+                "",
+                _missing(actor, thread, CLEAR) or _of_wait(thread, turn),
+            ),
+        ]
+    )
+
+
+def _missing(actor: Actor, thread: AgentThread, permission: str) -> str:
+    if actor.may(permission, thread.session.namespace, thread.agent_id):
+        return ""
+    return f"You need the permission {permission}."
+
+
+def _of_turn(thread: AgentThread, turn: Turn | None, command: TurnCommand) -> str:
+    if turn is None:
+        interrupts = command is TurnCommand.INTERRUPT and thread.active_run_id is not None
+        return "" if interrupts else NOTHING
+    return allows(command, turn.state, turn.wait_kind).reason
+
+
+def _of_wait(thread: AgentThread, turn: Turn | None) -> str:
+    if turn is not None and turn.wait_kind == WaitKind.RECONCILE:
+        return UNKNOWN
+    return WAITS if thread.pending_interactions else ""

@@ -1,0 +1,1 @@
+"""Tags by which the pages of sessions show what runs_app knows."""

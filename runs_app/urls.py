@@ -1,0 +1,28 @@
+"""Addresses of the pages about turns, runs and questions."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from runs_app.views import allowing, approvals, commands, conversation, runs
+
+urlpatterns = [
+    path("sessions/<uuid:session_id>", conversation.session_page, name="session"),
+    path("threads/<uuid:thread_id>", conversation.thread_home, name="thread"),
+    path(
+        "threads/<uuid:thread_id>/conversation",
+        conversation.thread_conversation,
+        name="thread_conversation",
+    ),
+    path("threads/<uuid:thread_id>/runs", runs.thread_runs, name="thread_runs"),
+    path("threads/<uuid:thread_id>/messages", commands.thread_message, name="thread_message"),
+    path("threads/<uuid:thread_id>/interrupt", commands.thread_interrupt, name="thread_interrupt"),
+    path("threads/<uuid:thread_id>/reconcile", commands.thread_reconcile, name="thread_reconcile"),
+    path("turns/<path:turn_id>/cancel", commands.turn_cancel, name="turn_cancel"),
+    path("runs/<path:run_id>", runs.run_page, name="run"),
+    path("approvals", approvals.approvals, name="approvals"),
+    path("approvals/<path:interaction_id>", approvals.approval, name="approval"),
+    path("approvals/<path:interaction_id>/respond", approvals.respond, name="respond"),
+    path("approvals/<path:interaction_id>/allow-rule", allowing.allow_rule, name="allow_rule"),
+    path("approvals/<path:interaction_id>/edit", allowing.allow_edited, name="allow_edited"),
+]

@@ -1,0 +1,51 @@
+"""How a page answers an act: with its dialog, or with the strip that shows what became of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.shortcuts import redirect, render
+
+from sessions_app.pages.frame import is_fragment, tab_url
+from sessions_app.pages.steps import shown_controls
+from sessions_app.selectors.recent import recent_controls
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from sessions_app.models import AgentThread
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One result at its place: good, wait or bad, with where to look further."""
+
+    level: str
+    title: str
+    text: str = ""
+    action_url: str = ""
+    action_label: str = ""
+
+
+def show_dialog(request: HttpRequest, act: dict[str, Any], *, status: int = 200) -> HttpResponse:
+    """The one dialog: as a fragment over the page, or as a page of its own without scripts."""
+    template = "_dialog.html" if is_fragment(request) else "dialog_page.html"
+    return render(request, template, {"act": act, "nav": "sessions"}, status=status)
+
+
+def show_done(
+    request: HttpRequest, thread: AgentThread, notice: Notice, *, tab: str = "conversation"
+) -> HttpResponse:
+    """What became of an act, in place; without scripts on the page that it belongs to."""
+    if not is_fragment(request):
+        messages.success(request, " ".join(filter(None, (notice.title, notice.text))))
+        return redirect(tab_url(thread, tab))
+    context = {
+        "thread": thread,
+        "notice": notice,
+        "controls": shown_controls(recent_controls(thread)),
+        "outside": True,
+    }
+    return render(request, "sessions/_acts.html", context)

@@ -1,0 +1,59 @@
+"""The sessions list of the pages: rows with their threads' numbers, and counts by status."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Count
+
+from sessions_app.models import AgentSession, AgentThread
+from sessions_app.policies import visible_sessions
+from sessions_app.selectors.paging import Page
+from sessions_app.selectors.sessions import SessionFilters, session_page
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentadmin.access.actor import Actor
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session with what its threads add up to."""
+
+    session: AgentSession
+    threads: Sequence[AgentThread]
+
+    @property
+    def thread_ids(self) -> str:
+        """For the live hints, which name threads."""
+        return " ".join(str(thread.id) for thread in self.threads)
+
+    @property
+    def turns(self) -> int:
+        """Turns of every thread."""
+        return sum(thread.turns for thread in self.threads)
+
+    @property
+    def context_tokens(self) -> int:
+        """The fullest context of the session."""
+        return max((thread.context_tokens for thread in self.threads), default=0)
+
+
+def session_rows(actor: Actor, filters: SessionFilters, cursor: str | None) -> Page[SessionRow]:
+    """One page of the sessions list, in two queries."""
+    page = session_page(actor, filters, cursor=cursor)
+    threads: dict[object, list[AgentThread]] = defaultdict(list)
+    ids = [session.id for session in page.items]
+    for thread in AgentThread.objects.filter(session_id__in=ids).order_by("created_at", "id"):
+        threads[thread.session_id].append(thread)
+    rows = [SessionRow(session, threads[session.id]) for session in page.items]
+    return Page(rows, page.next_cursor)
+
+
+def status_counts(actor: Actor) -> dict[str, int]:
+    """How many sessions the actor sees in each status."""
+    rows = AgentSession.objects.filter(visible_sessions(actor)).values_list("status")
+    return dict(rows.annotate(n=Count("id")).order_by())

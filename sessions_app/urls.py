@@ -1,0 +1,27 @@
+"""Addresses of the sessions pages; those about runs of a thread are in `runs_app.urls`."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from sessions_app.views import acts, audit, controls, permissions, sessions, state
+
+urlpatterns = [
+    path("", sessions.sessions, name="home"),
+    path("sessions", sessions.sessions, name="sessions"),
+    path("sessions/new", sessions.session_new, name="session_new"),
+    path("threads/<uuid:thread_id>/state", state.thread_state, name="thread_state"),
+    path("threads/<uuid:thread_id>/state/raw", state.state_raw, name="thread_state_raw"),
+    path("threads/<uuid:thread_id>/facts/<int:seq>/raw", state.fact_raw, name="fact_raw"),
+    path(
+        "threads/<uuid:thread_id>/permissions",
+        permissions.thread_permissions,
+        name="thread_permissions",
+    ),
+    path("threads/<uuid:thread_id>/audit", audit.thread_audit, name="thread_audit"),
+    path("threads/<uuid:thread_id>/act/<slug:op>", acts.thread_act, name="thread_act"),
+    path("controls/<uuid:control_id>", controls.control, name="control"),
+    path("audit", audit.audit_list, name="audit"),
+    path("audit/verify", audit.audit_verify, name="audit_verify"),
+    path("audit/<uuid:entry_id>", audit.audit_entry, name="audit_entry"),
+]

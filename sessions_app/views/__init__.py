@@ -1,0 +1,1 @@
+"""Page views: each authorises by its route, asks a selector or a service, and renders."""
