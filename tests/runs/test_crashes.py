@@ -1,0 +1,147 @@
+"""Design §9.6: whatever commit a worker dies around, every turn ends once or waits for a decision.
+
+A crash is simulated where it hurts: from some commit on, nothing that the worker does reaches the
+database any more, neither commits nor the return of the lease.
+"""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.db import transaction
+
+from agentadmin.access.actor import Actor
+from runs_app import claims, executor
+from runs_app.desk import DeskJournal
+from runs_app.executor import CACHE, execute
+from runs_app.keeper import Keeper
+from runs_app.models import DemoOrder
+from runs_app.recorder import folded
+from runs_app.selectors.interactions import open_interactions
+from runs_app.services.respond import respond_interaction
+from runs_app.services.submit import submit_turn
+from sessions_app.models import AgentThread, JournalFact
+from tests.runs.conftest import turn_of
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+SCENARIOS = {
+    "echo": "/echo hello",
+    "calculate": '/tool calculator {"expression": "6 * 7"}',
+    "order": '/tool create_order {"sku": "tea"}',
+    "parallel": (
+        '/tools [{"name": "create_order", "input": {"sku": "a"}},'
+        ' {"name": "calculator", "input": {"expression": "1"}},'
+        ' {"name": "create_order", "input": {"sku": "b"}}]'
+    ),
+    "fails": "/fail permanent",
+}
+MOST_COMMITS = 12
+
+
+class Killed(BaseException):
+    """The process is gone."""
+
+
+class Bomb:
+    """Goes off before or after the n-th commit; nothing gets through afterwards."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int, *, before: bool) -> None:
+        self.at, self.before, self.commits = at, before, 0
+        self.exploded = False
+        self._commit = DeskJournal.commit_now
+        self._release, self._release_idle = claims.release, claims.release_idle
+        bomb = self
+        monkeypatch.setattr(
+            DeskJournal, "commit_now", lambda journal, *a, **k: bomb.commit(journal, *a, **k)
+        )
+        monkeypatch.setattr(executor.claims, "release", self.release)
+        monkeypatch.setattr(executor.claims, "release_idle", self.release_idle)
+
+    def commit(self, journal: Any, *args: Any, **kwargs: Any) -> Any:
+        if self.exploded:
+            raise Killed
+        self.commits += 1
+        if self.commits == self.at:
+            self.exploded = True
+            if self.before:
+                raise Killed
+            self._commit(journal, *args, **kwargs)
+            raise Killed
+        return self._commit(journal, *args, **kwargs)
+
+    def release(self, thread_id: str, epoch: int) -> bool:
+        return False if self.exploded else self._release(thread_id, epoch)
+
+    def release_idle(self, thread_id: str, epoch: int) -> bool:
+        return False if self.exploded else self._release_idle(thread_id, epoch)
+
+
+def bury(thread: AgentThread) -> None:
+    """The dead worker's lease runs out, and its memory is gone."""
+    CACHE._held.clear()
+    AgentThread.objects.filter(id=thread.id, lease_until__isnull=False).update(
+        lease_until="2020-01-01T00:00Z"
+    )
+
+
+def go_on(thread: AgentThread, actor: Actor, keeper: Keeper) -> None:
+    """Healthy workers and a person who approves, until nothing moves."""
+    for _ in range(6):
+        async_to_sync(execute)(str(thread.id), keeper)
+        for asked in open_interactions(thread):
+            respond_interaction(
+                actor=actor,
+                interaction_id=asked.id,
+                decision="approve",
+                call_hash=asked.call_hash,
+            )
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_turn_survives_a_crash_at_any_commit(
+    name: str, before: bool, actor: Actor, keeper: Keeper
+) -> None:
+    from tests.runs.conftest import new_thread
+
+    for at in range(1, MOST_COMMITS):
+        thread = new_thread(actor)
+        turn = submit_turn(actor=actor, thread=thread, input=SCENARIOS[name])
+        with pytest.MonkeyPatch.context() as patch:
+            bomb = Bomb(patch, at, before=before)
+            try:
+                go_on(thread, actor, keeper)
+            except Killed:
+                bury(thread)
+        go_on(thread, actor, keeper)
+        check(thread, turn.turn_id or "")
+        if not bomb.exploded:
+            return
+    pytest.fail(f"{name} takes more than {MOST_COMMITS} commits")
+
+
+def check(thread: AgentThread, turn_id: str) -> None:
+    """One ending or a named wait; no effect twice; rows and seqs as they should be."""
+    turn = turn_of(turn_id)
+    ends = JournalFact.objects.filter(
+        thread=thread, type__in=["turn/completed", "turn/failed", "turn/cancelled"]
+    )
+    if turn.state == "waiting":
+        assert turn.wait_kind == "reconcile"
+        assert not ends.exists()
+    else:
+        assert turn.state in {"completed", "failed"}
+        assert ends.count() == 1
+    assert all(order.times_asked == 1 for order in DemoOrder.objects.filter(thread=thread))
+    skus = Counter(DemoOrder.objects.filter(thread=thread).values_list("sku", flat=True))
+    assert all(count == 1 for count in skus.values())
+    seqs = JournalFact.objects.filter(thread=thread).order_by("seq").values_list("seq", flat=True)
+    assert list(seqs) == list(range(1, len(seqs) + 1))
+    book = folded(str(thread.id))
+    assert book.turns[turn_id].state == turn.state
+    assert [r.status for r in book.runs.values()].count("running") == 0
+    thread.refresh_from_db()
+    assert (thread.lease_owner, thread.active_run_id) == (None, None)
+    assert transaction.get_autocommit()
