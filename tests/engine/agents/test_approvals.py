@@ -223,3 +223,33 @@ async def test_the_plain_agent_asks_and_resumes_from_its_store_too() -> None:
         with pytest.raises(InteractionPending):
             await agent.call("hello?", context())
         assert (await agent.call(answer(reply, True), context())).text == "calculator returned: 42"
+
+
+async def test_nothing_but_an_answer_goes_on_with_a_question() -> None:
+    async with harness(InMemoryThreadJournal()).build() as agent:
+        reply = await agent.call('/tool calculator {"expression": "1"}', context())
+        with pytest.raises(InteractionPending):
+            await agent.call(None, context())
+        twice = [answer(reply, True), answer(reply, True)]
+        with pytest.raises(InvalidInput, match="twice"):
+            await agent.call(twice, context())
+        strange = ToolResultBlock.make(id="nope", name="x", output="y")
+        with pytest.raises(InvalidInput, match="nope is no pending call"):
+            await agent.call(Msg({"role": "TOOL", "content": [strange.raw]}), context())
+
+        def drop(state: AgentState) -> None:
+            state.set_context(())
+
+        with pytest.raises(InteractionPending):
+            await agent.update_agent_state(context(), "drop it", drop)
+
+
+async def test_two_questions_of_one_turn_are_withdrawn_together() -> None:
+    journal = InMemoryThreadJournal()
+    wanted = '[{"name":"calculator","input":{"expression":"1"}},{"name":"current_time"}]'
+    async with harness(journal).build() as agent:
+        await agent.call(f"/tools {wanted}", context())
+        await agent.call("never mind", context(), on_pending="cancel")
+        facts = await facts_of(journal, agent)
+    assert types_of(facts).count("interaction/resolved") == 2
+    assert types_of(facts).count("turn/cancelled") == 1

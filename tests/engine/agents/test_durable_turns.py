@@ -220,7 +220,8 @@ async def test_takeovers_take_the_input_in_once() -> None:
     task = asyncio.create_task(execution.run())
     await until(lambda: model.requests)
     execution.control.trigger(InterruptSource.FENCED)
-    await asyncio.wait({task})
+    with pytest.raises(Fenced):
+        await task
     await journal.release(execution.log.writer.ref, lease)
     takeover = replace(admission, kind="takeover", attempt=3, lost_run=execution.run_id)
     await scene.run(takeover)

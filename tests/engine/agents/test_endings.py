@@ -17,11 +17,9 @@ from agentadmin.engine.errors import (
     NeedsReconcile,
     NotFound,
     ShuttingDown,
-    StaleVersion,
 )
 from agentadmin.engine.journal.memory import InMemoryThreadJournal
 from agentadmin.engine.messages import ImageBlock, ToolResultBlock, ToolUseBlock, url_source
-from agentadmin.engine.stores.base import ConflictPolicy
 from agentadmin.engine.stores.memory import InMemoryAgentStateStore
 from agentadmin.engine.tools.toolkit import tool
 from tests.engine.agents.scene import (
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
     from agentadmin.engine.messages import Msg
     from agentadmin.engine.models.base import Chunk, ModelRequest
     from agentadmin.engine.runtime_context import RuntimeContext
-    from agentadmin.engine.state.agent_state import AgentState
 
 
 async def failing(request: ModelRequest) -> AsyncGenerator[Chunk, None]:
@@ -358,60 +355,3 @@ async def test_a_commit_that_was_begun_ends_although_its_caller_is_gone() -> Non
         state = await agent.get_agent_state(context())
     assert [m.text for m in state.context] == ["hello"]
     assert journal.batches[-1] == ["turn/cancelled", "run/end"]
-
-
-class Racing(InMemoryAgentStateStore):
-    """Somebody else always saves a moment earlier."""
-
-    async def save_if_version(self, *arguments: Any) -> int:
-        user_id, session_id, key, value, expected = arguments
-        if expected >= 0:
-            await super().save_if_version(user_id, session_id, key, {**value, "summary": "x"}, -1)
-        return await super().save_if_version(*arguments)
-
-
-async def test_an_update_that_always_loses_is_stale_and_so_is_a_second_merge_conflict() -> None:
-    async with plain().state_store(Racing()).build() as agent:
-        with pytest.raises(StaleVersion):
-            await agent.update_agent_state(context(), "try", lambda state: None)
-    merging = plain().state_store(Racing()).conflict_policy(ConflictPolicy.APPEND_MERGE)
-    async with merging.build() as agent:
-        with pytest.raises(StaleVersion):
-            await agent.call("hi", context())
-
-
-async def test_a_merge_never_mixes_rewritten_histories() -> None:
-    store, model = InMemoryAgentStateStore(), ScriptModel(says("first"), endless)
-    merging = plain(model).state_store(store).conflict_policy(ConflictPolicy.APPEND_MERGE)
-
-    class Rewrites(Middleware):
-        async def on_reasoning(self, ctx: RuntimeContext, request: Any, proceed: Any) -> Any:
-            assert ctx.agent_state is not None
-            del ctx.agent_state.context_mutable()[:-1]
-            return await proceed(request)
-
-    async with plain().state_store(store).build() as other, merging.build() as first:
-        await first.call("one", context())
-        async with merging.middleware(Rewrites()).build() as agent:
-            task, control = await running(agent, model)
-            await until(lambda: len(model.requests) == 2)
-            await other.call("meanwhile", context())
-            control.trigger()
-            with pytest.raises(StaleVersion):
-                await task
-
-
-async def test_a_shutdown_never_overwrites_a_session_that_was_taken_over() -> None:
-    store, model = InMemoryAgentStateStore(), ScriptModel(endless)
-    async with (
-        plain(model).state_store(store).build() as agent,
-        plain().state_store(store).build() as other,
-    ):
-        task, control = await running(agent, model)
-        await other.call("mine now", context())
-        control.trigger(InterruptSource.SYSTEM)
-        with pytest.raises(ShuttingDown):
-            await task
-        state: AgentState = await other.get_agent_state(context())
-    assert [m.text for m in state.context] == ["mine now", "You said: mine now"]
-    assert not state.shutdown_interrupted

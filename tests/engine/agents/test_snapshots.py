@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agentadmin.engine.errors import InvalidInput, ModelError, StaleVersion, StateUnreadable
+from agentadmin.engine.agents.interrupt import InterruptSource
+from agentadmin.engine.agents.middleware import Middleware
+from agentadmin.engine.errors import (
+    InvalidInput,
+    ModelError,
+    ShuttingDown,
+    StaleVersion,
+    StateUnreadable,
+)
 from agentadmin.engine.journal.memory import InMemoryThreadJournal
 from agentadmin.engine.messages import user_message
 from agentadmin.engine.state.agent_state import AgentState
@@ -15,7 +23,11 @@ from agentadmin.engine.state.permissions import PermissionMode
 from agentadmin.engine.stores.base import ConflictPolicy
 from agentadmin.engine.stores.memory import InMemoryAgentStateStore
 from tests.engine.agents.scene import ScriptModel, context, harness, plain, says, until
+from tests.engine.agents.test_endings import running
 from tests.engine.agents.test_interrupts import endless
+
+if TYPE_CHECKING:
+    from agentadmin.engine.runtime_context import RuntimeContext
 
 
 def texts(state: AgentState) -> list[str]:
@@ -184,3 +196,60 @@ async def test_the_harness_runs_in_snapshot_mode_when_told_to() -> None:
     async with builder.journal_enabled(False).build() as agent:
         await agent.call("hi", context())
     assert await store.exists(None, "s")
+
+
+class Racing(InMemoryAgentStateStore):
+    """Somebody else always saves a moment earlier."""
+
+    async def save_if_version(self, *arguments: Any) -> int:
+        user_id, session_id, key, value, expected = arguments
+        if expected >= 0:
+            await super().save_if_version(user_id, session_id, key, {**value, "summary": "x"}, -1)
+        return await super().save_if_version(*arguments)
+
+
+async def test_an_update_that_always_loses_is_stale_and_so_is_a_second_merge_conflict() -> None:
+    async with plain().state_store(Racing()).build() as agent:
+        with pytest.raises(StaleVersion):
+            await agent.update_agent_state(context(), "try", lambda state: None)
+    merging = plain().state_store(Racing()).conflict_policy(ConflictPolicy.APPEND_MERGE)
+    async with merging.build() as agent:
+        with pytest.raises(StaleVersion):
+            await agent.call("hi", context())
+
+
+async def test_a_merge_never_mixes_rewritten_histories() -> None:
+    store, model = InMemoryAgentStateStore(), ScriptModel(says("first"), endless)
+    merging = plain(model).state_store(store).conflict_policy(ConflictPolicy.APPEND_MERGE)
+
+    class Rewrites(Middleware):
+        async def on_reasoning(self, ctx: RuntimeContext, request: Any, proceed: Any) -> Any:
+            assert ctx.agent_state is not None
+            del ctx.agent_state.context_mutable()[:-1]
+            return await proceed(request)
+
+    async with plain().state_store(store).build() as other, merging.build() as first:
+        await first.call("one", context())
+        async with merging.middleware(Rewrites()).build() as agent:
+            task, control = await running(agent, model)
+            await until(lambda: len(model.requests) == 2)
+            await other.call("meanwhile", context())
+            control.trigger()
+            with pytest.raises(StaleVersion):
+                await task
+
+
+async def test_a_shutdown_never_overwrites_a_session_that_was_taken_over() -> None:
+    store, model = InMemoryAgentStateStore(), ScriptModel(endless)
+    async with (
+        plain(model).state_store(store).build() as agent,
+        plain().state_store(store).build() as other,
+    ):
+        task, control = await running(agent, model)
+        await other.call("mine now", context())
+        control.trigger(InterruptSource.SYSTEM)
+        with pytest.raises(ShuttingDown):
+            await task
+        state: AgentState = await other.get_agent_state(context())
+    assert [m.text for m in state.context] == ["mine now", "You said: mine now"]
+    assert not state.shutdown_interrupted

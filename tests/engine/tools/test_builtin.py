@@ -14,6 +14,7 @@ from agentadmin.engine.errors import ToolError
 from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.tools.builtin import (
     OrderBook,
+    ask_user,
     create_order,
     current_time,
     list_files,
@@ -74,6 +75,7 @@ def test_arithmetic_is_computed(expression: str, value: float) -> None:
         "1" * 600,
         "~1",
         "1<<9999",
+        "1@2",
     ],
 )
 def test_everything_else_is_refused(expression: str) -> None:
@@ -148,3 +150,30 @@ async def test_an_order_goes_to_the_connected_system_or_fails() -> None:
     context.runtime.put(OrderBook, Book())
     outcome = await execute(create_order, {"sku": "tea", "quantity": 2}, context)
     assert text(outcome) == "order A-2: 2 x tea"
+
+
+async def test_wrong_paths_sizes_and_patterns_are_refused_in_plain_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentadmin.engine.tools.builtin.files.MAX_BYTES", 3)
+    monkeypatch.setattr("agentadmin.engine.tools.builtin.files.MAX_ENTRIES", 1)
+    assert "NUL" in await run(read_file, tmp_path, path="a\0b")
+    assert "at most 3 bytes" in await run(write_file, tmp_path, path="a", text="1234")
+    (tmp_path / "big").write_text("1234")
+    assert "more than 3 bytes" in await run(read_file, tmp_path, path="big")
+    assert "Is a directory" in await run(write_file, tmp_path, path=".", text="x")
+    assert "is no folder" in await run(list_files, tmp_path, path="big")
+    assert "list_files" not in await run(list_files, tmp_path, pattern="**x")
+    (tmp_path / "other").write_text("")
+    assert await run(list_files, tmp_path) == "big\n… and 1 more"
+
+
+async def test_a_question_is_never_answered_by_the_process() -> None:
+    assert "a person answers this" in await run(ask_user, question="why?")
+
+
+def test_a_context_knows_whether_its_run_is_being_stopped() -> None:
+    context = surroundings()
+    assert not context.interrupted
+    context.control.trigger()
+    assert context.interrupted

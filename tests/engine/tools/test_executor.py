@@ -11,7 +11,7 @@ import pytest
 
 from agentadmin.engine.agents.interrupt import InterruptControl
 from agentadmin.engine.errors import ToolError
-from agentadmin.engine.messages import ImageBlock, url_source
+from agentadmin.engine.messages import ImageBlock, TextBlock, url_source
 from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.tools.context import ToolContext
 from agentadmin.engine.tools.executor import NO_RESULT, ToolOutcome, execute
@@ -101,3 +101,25 @@ async def test_blocking_functions_run_in_a_thread_with_the_callers_context() -> 
         return f"{threading.get_ident() != here} {variable.get()}"
 
     assert text(await outcome_of(where)) == "True set"
+
+
+async def test_outcomes_and_lists_of_blocks_pass_as_they_are() -> None:
+    given = ToolOutcome.error("as it is")
+    assert await outcome_of(lambda: given) is given
+    blocks = [TextBlock.make("a"), TextBlock.make("b")]
+    assert (await outcome_of(lambda: blocks)).output == tuple(blocks)
+
+
+async def test_a_thread_that_ends_after_its_call_was_given_up_disturbs_nobody() -> None:
+    release, ended = threading.Event(), threading.Event()
+
+    def blocked() -> str:
+        release.wait(5)
+        ended.set()
+        return "late"
+
+    outcome = await outcome_of(blocked, timeout=0.01)
+    release.set()
+    await asyncio.to_thread(ended.wait, 5)
+    await asyncio.sleep(0.01)
+    assert "timeout" in text(outcome)
