@@ -16,6 +16,8 @@ MAX_BLOCKS = 1000
 SUBMITTABLE = frozenset({"text", "image", "audio", "video", "data"})
 """Calls, results and thinking are an agent's own; nobody puts them into its mouth."""
 
+_SOURCE = ("source", dict, "an object")
+
 
 def checked_input(value: Any) -> list[Msg]:
     """The messages of a turn, with their ids. Raises InvalidInput or TooLarge with the path."""
@@ -42,4 +44,9 @@ def _blocks(value: list[Any]) -> list[Block]:
         if block.type not in SUBMITTABLE:
             known = ", ".join(sorted(SUBMITTABLE))
             raise InvalidInput(f"must be one of {known}", path=f"input[{index}].type")
+        name, kind, word = ("text", str, "text") if block.type == "text" else _SOURCE
+        if not isinstance(block.raw.get(name), kind):
+            raise InvalidInput(f"must be {word}", path=f"input[{index}].{name}")
+    if all(block.type == "text" and not block.raw["text"].strip() for block in blocks):
+        raise InvalidInput("must not be blank", path="input")
     return blocks

@@ -53,13 +53,15 @@ class Bomb:
         self._commit = DeskJournal.commit_now
         self._release, self._release_idle = claims.release, claims.release_idle
         bomb = self
-        monkeypatch.setattr(
-            DeskJournal, "commit_now", lambda journal, *a, **k: bomb.commit(journal, *a, **k)
-        )
+
+        def commit_now(journal: DeskJournal, *args: Any) -> Any:
+            return bomb.commit(journal, *args)
+
+        monkeypatch.setattr(DeskJournal, "commit_now", commit_now)
         monkeypatch.setattr(executor.claims, "release", self.release)
         monkeypatch.setattr(executor.claims, "release_idle", self.release_idle)
 
-    def commit(self, journal: Any, *args: Any, **kwargs: Any) -> Any:
+    def commit(self, journal: Any, *args: Any) -> Any:
         if self.exploded:
             raise Killed
         self.commits += 1
@@ -67,9 +69,9 @@ class Bomb:
             self.exploded = True
             if self.before:
                 raise Killed
-            self._commit(journal, *args, **kwargs)
+            self._commit(journal, *args)
             raise Killed
-        return self._commit(journal, *args, **kwargs)
+        return self._commit(journal, *args)
 
     def release(self, thread_id: str, epoch: int) -> bool:
         return False if self.exploded else self._release(thread_id, epoch)
