@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 sessions_router = Router()
 
+# Answers are written by the codec; the types here tell the OpenAPI document their statuses.
+Json = dict[str, Any]
+
 
 def _actor(request: HttpRequest, request_id: str | None = None) -> Actor:
     """The caller, with the id that the request was given."""
@@ -62,7 +65,7 @@ def list_sessions(
     return reply({"items": items, "next_cursor": page.next_cursor})
 
 
-@sessions_router.post("/sessions", operation_id="createSession")
+@sessions_router.post("/sessions", operation_id="createSession", response={201: Json})
 @requires(CREATE)
 def create(request: HttpRequest, body: schemas.CreateSession) -> HttpResponse:
     """A session with its first thread; 409 `session_exists` with the id of the other one."""
@@ -77,7 +80,7 @@ def create(request: HttpRequest, body: schemas.CreateSession) -> HttpResponse:
     return reply(schemas.session_whole(session, session_threads(session)), 201)
 
 
-@sessions_router.post("/sessions/import", operation_id="importSession")
+@sessions_router.post("/sessions/import", operation_id="importSession", response={201: Json})
 @requires(IMPORT)
 def import_session(request: HttpRequest, body: schemas.ImportSession) -> HttpResponse:
     """A state of AgentScope or our own as a new session; 422 names the path of a bad field."""
@@ -138,7 +141,11 @@ def get_agent_state(
     return reply(schemas.state_whole(found), headers={"ETag": f'"v{found.version}"'})
 
 
-@sessions_router.patch("/threads/{thread_id}/state", operation_id="updateAgentState")
+@sessions_router.patch(
+    "/threads/{thread_id}/state",
+    operation_id="updateAgentState",
+    response={200: Json, 202: Json},
+)
 @requires(READ)
 def update_state(request: HttpRequest, thread_id: str, body: schemas.UpdateState) -> HttpResponse:
     """Change a state by operations: 200 with what changed, 202 while a run holds the thread."""
