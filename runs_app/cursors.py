@@ -27,6 +27,12 @@ class Position(NamedTuple):
 
 
 START = Position(0)
+LATE = 10**9
+"""Where a fact has overtaken deltas, `n` counts from here and names no entry of the stream.
+
+Whoever comes back with such a cursor gets the running blocks again, whose offsets make that
+harmless; facts come once, as ever.
+"""
 
 
 def format(thread_id: str, seq: int, n: int = 0) -> str:

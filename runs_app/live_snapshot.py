@@ -10,6 +10,8 @@ from runs_app.schemas import interaction_item, run_item, turn_item
 from runs_app.selectors.interactions import open_interactions
 from runs_app.selectors.runs import run_page
 from runs_app.selectors.turns import turn_page
+from runs_app.states import TERMINAL
+from sessions_app.journal.rows import read_facts_at
 from sessions_app.mailbox import open_controls
 from sessions_app.models import AgentThread
 from sessions_app.schemas import control_whole, thread_whole, transcript_page
@@ -17,8 +19,11 @@ from sessions_app.selectors.threads import thread_detail
 from sessions_app.selectors.transcript import transcript
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentadmin.access.actor import Actor
     from runs_app.cursors import Position
+    from runs_app.models import Turn
 
 TRIES = 5
 TURNS = 50
@@ -51,6 +56,7 @@ def page_cursor(thread: AgentThread, seq: int) -> str:
 def _read(actor: Actor, thread: AgentThread, limit: int) -> dict[str, Any]:
     running = running_blocks(str(thread.id), thread.head_seq)
     found = transcript(thread, as_of=thread.head_seq, limit=limit)
+    turns = turn_page(thread, limit=TURNS).items
     runs = run_page(actor, thread_id=str(thread.id), limit=RUNS).items
     return {
         "cursor": _format(thread, running.at),
@@ -58,12 +64,19 @@ def _read(actor: Actor, thread: AgentThread, limit: int) -> dict[str, Any]:
         "version": thread.version,
         "thread": thread_whole(thread),
         "messages": transcript_page(found),
-        "turns": [turn_item(turn) for turn in turn_page(thread, limit=TURNS).items],
+        "turns": [turn_item(turn) for turn in turns],
+        "inputs": _inputs(thread, turns),
         "runs": [run_item(run) for run in runs],
         "interactions": [interaction_item(asked) for asked in open_interactions(thread)],
         "controls": [control_whole(control) for control in open_controls([thread.id])],
         "blocks": [block.to_dict() for block in running.blocks],
     }
+
+
+def _inputs(thread: AgentThread, turns: Sequence[Turn]) -> dict[str, Any]:
+    """What was submitted and is not done, by the seq that later `message/user` events refer to."""
+    seqs = [turn.start_seq for turn in turns if turn.state not in TERMINAL]
+    return {str(f.seq): f.payload["input"] for f in read_facts_at(str(thread.id), seqs)}
 
 
 def _head(thread: AgentThread) -> int:

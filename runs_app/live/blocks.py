@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from agentadmin.engine.journal.facts import FactType
 from agentadmin.engine.state import codec
-from runs_app.cursors import Position
+from runs_app.cursors import LATE, Position
 from runs_app.live import streams
 from sessions_app.journal.rows import read_facts
 from sessions_app.models import JournalFact
@@ -81,23 +81,43 @@ class Running:
 
 def running_blocks(thread_id: str, head_seq: int) -> Running:
     """The blocks that no fact up to the head has told; none while Redis does not answer."""
-    boundary = _last_boundary(thread_id, head_seq)
-    end = Position(head_seq)
+    boundary, is_running = _last_boundary(thread_id, head_seq)
+    end = Position(boundary)
     blocks: dict[str, Block] = {}
-    for entry in _entries(thread_id, Position(boundary), head_seq):
-        end = max(end, entry.at)
+    for entry in _entries(thread_id, end, head_seq):
+        end = entry.at
         if not entry.is_fact and entry.text is not None:
             _apply(blocks, entry.at, codec.loads(entry.text))
     told = _told_results(thread_id, boundary, head_seq)
     open_ = [b for b in blocks.values() if b.kind != _RESULT or b.data.get("call_id") not in told]
+    if end.seq < head_seq:
+        # The database is ahead of the stream, whose next deltas will come with smaller ids.
+        end = Position(head_seq, LATE if is_running else 0)
     return Running(open_, end)
 
 
-def _last_boundary(thread_id: str, head_seq: int) -> int:
+def is_told(thread_id: str, entry: Entry, through: int) -> bool:
+    """Whether facts between a late delta and this one have told its block in full."""
+    event = codec.loads(entry.text or "{}")
+    wanted = Q(thread_id=thread_id, seq__gt=entry.at.seq, seq__lte=through)
+    facts = [f for f in read_facts(wanted, 1000) if f.run_id == event["run_id"]]
+    if not entry.type.startswith(_RESULT):
+        return any(fact.type in _BOUNDARIES for fact in facts)
+    call_id = event["data"].get("call_id")
+    return any(
+        fact.type == FactType.RUN_END or fact.payload.get("call_id") == call_id
+        for fact in facts
+        if fact.type in {FactType.RUN_END, FactType.TOOL_RESULT}
+    )
+
+
+def _last_boundary(thread_id: str, head_seq: int) -> tuple[int, bool]:
+    """The last fact behind which deltas may stand, and whether its run goes on."""
     facts = JournalFact.objects.filter(
         thread_id=UUID(thread_id), seq__lte=head_seq, type__in=_BOUNDARIES
     )
-    return facts.order_by("-seq").values_list("seq", flat=True).first() or 0
+    seq, type_ = facts.order_by("-seq").values_list("seq", "type").first() or (0, "")
+    return seq, type_ not in {"", FactType.RUN_END}
 
 
 def _told_results(thread_id: str, after: int, through: int) -> set[str]:

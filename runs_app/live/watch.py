@@ -10,11 +10,12 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from agentadmin.engine.errors import Forbidden, NotAuthenticated, NotFound
-from runs_app import cursors
-from runs_app.cursors import START, Position
+from runs_app.cursors import Position
 from runs_app.live import streams
+from runs_app.live.blocks import is_told, running_blocks
 from runs_app.live.closing import CloseCode, Closing
-from runs_app.live.frames import PING, ControlFrame, EventFrame, Frame
+from runs_app.live.frames import PING, ControlFrame, Frame
+from runs_app.live.place import Place
 from runs_app.live.records import Gap, Watched, in_database, missing
 from runs_app.live.timing import timing
 from runs_app.reader import current_reader
@@ -34,9 +35,8 @@ class ThreadWatch:
         self._thread = thread
         self._again = again
         self._from_now = after is None
-        self._last = thread.head_seq if after is None else after.seq
-        self._read = after or START
-        self._position = Position(thread.head_seq) if after is None else after
+        position = Position(thread.head_seq) if after is None else after
+        self._place = Place(thread.id, position.seq, position, position)
         self._check_at = 0.0
         self._ping_at = 0.0
 
@@ -54,8 +54,9 @@ class ThreadWatch:
                 yield frame
             while True:
                 item = await inbox.get(min(self._check_at, self._ping_at) - loop.time())
-                if item is not None and (new := self._frame(item)):
-                    yield new
+                if item is not None:
+                    async for frame in self._put(item):
+                        yield frame
                 await self._check_if_due()
                 if loop.time() >= self._ping_at:
                     self._ping_at = loop.time() + timing.ping
@@ -72,14 +73,18 @@ class ThreadWatch:
 
         A cursor may be ahead of the stream, whose next entries then must not be skipped.
         """
+        place = self._place
+        if place.is_late:
+            running = await in_database(running_blocks, self._thread.id, place.last)
+            place.read = running.before
         top = await streams.top_or_none(self._thread.id)
         if top is None:
             return
         if not self._from_now:
-            self._read = min(self._read, top)
-        elif top.seq <= self._last:
-            self._read = top
-            self._position = max(self._position, top)
+            place.read = min(place.read, top)
+        elif top.seq <= place.last:
+            place.read = top
+            place.position = max(place.position, top)
 
     async def _check_if_due(self) -> None:
         """Ask again whether this watcher may watch. Raises Closing."""
@@ -97,45 +102,37 @@ class ThreadWatch:
 
     async def _catch_up(self) -> AsyncGenerator[Frame]:
         """What stream and database hold behind the watcher's place."""
-        while entries := await streams.entries_after(self._thread.id, self._read):
+        place = self._place
+        while entries := await streams.entries_after(self._thread.id, place.read):
             for entry in entries:
-                before = entry.at.seq - 1 if entry.is_fact and entry.text else entry.at.seq
-                async for frame in self._missing(before):
+                async for frame in self._put(entry):
                     yield frame
-                if new := self._frame(entry):
-                    yield new
-                self._read = max(self._read, entry.at)
+                place.read = max(place.read, entry.at)
             await self._check_if_due()
         async for frame in self._missing(None):
             yield frame
 
-    async def _missing(self, through: int | None) -> AsyncGenerator[Frame]:
-        if through is not None and through <= self._last:
-            return
-        async for item in missing(self._thread.id, self._last, through):
-            await self._check_if_due()
-            if frame := self._frame(item):
-                yield frame
-
-    def _frame(self, item: Entry | Gap) -> Frame | None:
-        """The item as a frame; None for what this watcher has had."""
+    async def _put(self, item: Entry | Gap) -> AsyncGenerator[Frame]:
+        """The item, behind the facts that must come before it."""
         if isinstance(item, Gap):
-            if item.last <= self._last:
-                return None
-            self._last = item.last
-            return ControlFrame("gap", {"from": item.first, "to": item.last})
-        if item.text is None or not self._is_new(item):
-            return None
-        # A delta that comes late has a smaller place; its cursor must still lead on.
-        onward = Position(self._position.seq, self._position.n + 1)
-        self._position = max(onward, item.at)
-        cursor = cursors.format(self._thread.id, *self._position)
-        return EventFrame(cursor, item.type, item.text)
+            if gap := self._place.gap(item):
+                yield gap
+            return
+        through = self._place.missing_before(item)
+        if through is not None:
+            async for frame in self._missing(through):
+                yield frame
+        if self._place.overtaken(item) and await in_database(
+            is_told, self._thread.id, item, self._place.last
+        ):
+            return
+        if event := self._place.event(item):
+            yield event
 
-    def _is_new(self, entry: Entry) -> bool:
-        if not entry.is_fact:
-            return entry.at > self._read and entry.at.seq <= self._last
-        if entry.at.seq != self._last + 1:
-            return False
-        self._last = entry.at.seq
-        return True
+    async def _missing(self, through: int | None) -> AsyncGenerator[Frame]:
+        """Facts from the database, up to this one or to the last one."""
+        async for item in missing(self._thread.id, self._place.last, through):
+            await self._check_if_due()
+            frame = self._place.gap(item) if isinstance(item, Gap) else self._place.event(item)
+            if frame:
+                yield frame

@@ -12,7 +12,7 @@ from agentadmin.engine.identity import ThreadKey
 from agentadmin.engine.journal.base import Batch, CommitKind, ThreadRef
 from agentadmin.engine.journal.facts import Fact, NewFact
 from runs_app import stream
-from sessions_app.journal import DjangoThreadJournal
+from sessions_app.journal import DjangoThreadJournal, Projector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,10 +27,16 @@ def new_thread(**identity: str) -> ThreadRef:
     return async_to_sync(DjangoThreadJournal().ensure)(key)
 
 
-def commit(ref: ThreadRef, facts: Sequence[NewFact]) -> Sequence[Fact]:
+def commit(
+    ref: ThreadRef, facts: Sequence[NewFact], *, projector: Projector | None = None
+) -> Sequence[Fact]:
     """Commit facts and publish nothing."""
     sealed = [fact.seal() for fact in facts]
-    return DjangoThreadJournal().commit_now(ref, Batch(CommitKind.QUEUE, sealed)).facts
+    return (
+        DjangoThreadJournal(projector=projector)
+        .commit_now(ref, Batch(CommitKind.QUEUE, sealed))
+        .facts
+    )
 
 
 def say(text: str, *, type_: str = "state/changed", step: str | None = None) -> NewFact:
