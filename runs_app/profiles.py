@@ -104,7 +104,7 @@ def _profile(source: AgentSource) -> Profile:
     builder: AgentBuilder = source.builder()
     if isinstance(builder, HarnessAgentBuilder):
         builder = builder.thread_journal_store(thread_journal())
-    agent: Agent = builder.build()  # type: ignore[attr-defined]  # every concrete builder has it
+    agent: Agent = builder.build()
     return Profile(agent, _version(agent, source.path))
 
 

@@ -19,9 +19,12 @@ from runs_app.keeper import Keeper
 from runs_app.models import DemoOrder
 from runs_app.recorder import folded
 from runs_app.selectors.interactions import open_interactions
+from runs_app.services.cancel import cancel_turn
+from runs_app.services.interrupt import interrupt_session
+from runs_app.services.reconcile import reconcile_tools
 from runs_app.services.respond import respond_interaction
 from runs_app.services.submit import submit_turn
-from sessions_app.models import AgentThread, JournalFact
+from sessions_app.models import AgentThread, ControlRequest, JournalFact
 from tests.runs.conftest import turn_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,9 +48,9 @@ class Killed(BaseException):
 
 
 class Bomb:
-    """Goes off before or after the n-th commit; nothing gets through afterwards."""
+    """Goes off around the n-th commit, or that of a fact; nothing gets through afterwards."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int, *, before: bool) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int | str, *, before: bool) -> None:
         self.at, self.before, self.commits = at, before, 0
         self.exploded = False
         self._commit = DeskJournal.commit_now
@@ -65,7 +68,7 @@ class Bomb:
         if self.exploded:
             raise Killed
         self.commits += 1
-        if self.commits == self.at:
+        if self.at == self.commits or self.at in {fact.type for fact in args[1].facts}:
             self.exploded = True
             if self.before:
                 raise Killed
@@ -122,6 +125,61 @@ def test_a_turn_survives_a_crash_at_any_commit(
         if not bomb.exploded:
             return
     pytest.fail(f"{name} takes more than {MOST_COMMITS} commits")
+
+
+def die_while_ordering(thread: AgentThread, actor: Actor, keeper: Keeper) -> str:
+    """The order was sent, and its worker never said what came of it."""
+    turn = submit_turn(actor=actor, thread=thread, input=SCENARIOS["order"])
+    with pytest.MonkeyPatch.context() as patch:
+        Bomb(patch, "tool/result", before=True)
+        with pytest.raises(Killed):
+            go_on(thread, actor, keeper)
+    bury(thread)
+    assert DemoOrder.objects.filter(thread=thread).exists()
+    return turn.turn_id or ""
+
+
+def test_a_dead_worker_is_interrupted_and_what_it_did_is_told_later(
+    thread: AgentThread, actor: Actor, keeper: Keeper
+) -> None:
+    turn_id = die_while_ordering(thread, actor, keeper)
+    receipt = interrupt_session(actor=actor, session=thread.session, reason="it hangs")
+    go_on(thread, actor, keeper)
+    turn = turn_of(turn_id)
+    assert (turn.state, turn.wait_kind) == ("waiting", "reconcile")
+    assert ControlRequest.objects.get(id=receipt.control_id).state == "effective"
+    call_id = DemoOrder.objects.get().call_id
+    reconcile_tools(
+        actor=actor, thread=thread, results={call_id: {"output": "it is there"}}, reason="asked"
+    )
+    go_on(thread, actor, keeper)
+    assert turn_of(turn_id).outcome == "interrupted"
+
+
+def test_a_dead_workers_order_stays_unknown_when_its_turn_is_cancelled(
+    thread: AgentThread, actor: Actor, keeper: Keeper
+) -> None:
+    turn_id = die_while_ordering(thread, actor, keeper)
+    receipt = cancel_turn(actor=actor, turn_id=turn_id, reason="it hangs")
+    assert receipt.state == "cancelling"
+    go_on(thread, actor, keeper)
+    assert turn_of(turn_id).state == "cancelled"
+    assert ControlRequest.objects.get(id=receipt.control_id).state == "effective"
+    assert DemoOrder.objects.get().times_asked == 1
+
+
+def test_a_turn_that_kills_its_workers_is_given_up(
+    thread: AgentThread, actor: Actor, keeper: Keeper
+) -> None:
+    turn = submit_turn(actor=actor, thread=thread, input="/echo hi")
+    for _ in range(5):
+        with pytest.MonkeyPatch.context() as patch:
+            Bomb(patch, 1, before=False)
+            with pytest.raises(Killed):
+                go_on(thread, actor, keeper)
+        bury(thread)
+    go_on(thread, actor, keeper)
+    assert (turn_of(turn.turn_id).state, turn_of(turn.turn_id).outcome) == ("failed", "poison")
 
 
 def check(thread: AgentThread, turn_id: str) -> None:

@@ -40,6 +40,8 @@ async def begin(run: Execution) -> RunResult | None:
         run.first(run.log.fact(FactType.TURN_RESUMED, {"why": _why(run, given)}))
     answering.apply(run, given)
     if uncertain := ending.unknown_calls(run):
+        # A stop that was asked of the run before says what becomes of the turn.
+        run.control.check()
         return await ending.reconcile(run, [call.id for call in uncertain])
     if not given and admission.kind in {"resume", "takeover"}:
         was_interrupted, message = await _was_interrupted(run)
