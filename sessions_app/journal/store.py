@@ -130,11 +130,11 @@ class DjangoThreadJournal:
         return row
 
     def _claim(self, ref: ThreadRef, owner: str, seconds: float) -> Lease:
-        epoch = claim_lease(ref.id, owner, seconds, self.using)
-        if epoch is None:
+        head = claim_lease(ref.id, owner, seconds, self.using)
+        if head is None:
             self._head(ref)
             raise ThreadBusy(active_run(ref.id, self.using))
-        return Lease(owner, epoch)
+        return Lease(owner, head.epoch, head)
 
     async def facts(
         self,
@@ -175,10 +175,8 @@ def active_run(thread_id: str, using: str = "default") -> str | None:
     return threads.values_list("active_run_id", flat=True).first()
 
 
-def claim_lease(
-    thread_id: str, owner: str, seconds: float, using: str = "default", only: Q | None = None
-) -> int | None:
-    """Take a lease by conditional UPDATE; the new epoch, or None while another is live."""
+def claim_lease(thread_id: str, owner: str, seconds: float, using: str = "default") -> Head | None:
+    """Take a lease by conditional UPDATE; the head with its new epoch, or None if one is live."""
     words = sql.dialect(using)
     until, until_params = words.time(seconds)
     moment, moment_params = words.time()
@@ -186,11 +184,12 @@ def claim_lease(
         cursor.execute(
             f"UPDATE {sql.THREAD} SET lease_owner = %s, lease_epoch = lease_epoch + 1, "  # noqa: S608
             f"lease_until = {until} WHERE id = %s "
-            f"AND (lease_until IS NULL OR lease_until <= {moment}) RETURNING lease_epoch",
+            f"AND (lease_until IS NULL OR lease_until <= {moment}) "
+            "RETURNING head_seq, version, lease_epoch",
             [owner, *until_params, words.uuid(thread_id), *moment_params],
         )
         row = cursor.fetchone()
-    return None if row is None else int(row[0])
+    return None if row is None else Head(row[0], row[1], row[2], owner, live=True)
 
 
 def renew_lease(thread_id: str, lease: Lease, seconds: float, using: str = "default") -> bool:

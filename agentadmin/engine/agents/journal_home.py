@@ -55,14 +55,18 @@ class JournalHome:
         self, key: ThreadKey, run_id: str, control: InterruptControl, *, supplied: bool
     ) -> AsyncIterator[StateLog]:
         """Claim, load, and give the lease back at the end however the call went."""
-        ref = await self._store.ensure(key)
+        ref = await self._ref(key)
         if supplied and await self._store.has_run(ref, run_id):
             raise RunIdReused()
-        lease = await self._store.claim(ref, run_id, LEASE_SECONDS)
+        try:
+            lease = await self._store.claim(ref, run_id, LEASE_SECONDS)
+        except NotFound:
+            self._recent.pop(key, None)
+            raise
         keeper = asyncio.create_task(self._keep(ref, lease, control))
         log: JournalLog | None = None
         try:
-            projection = await self._projection(ref)
+            projection = await self._projection(ref, lease)
             log = JournalLog(
                 JournalWriter(self._store, projection, lease=lease, actor=self._spec.agent_id)
             )
@@ -86,11 +90,18 @@ class JournalHome:
                 # The next try may succeed in time; if not, the commit will be fenced.
                 logger.exception("the lease of thread %s could not be renewed", ref.id)
 
-    async def _projection(self, ref: ThreadRef) -> ThreadProjection:
+    async def _ref(self, key: ThreadKey) -> ThreadRef:
+        known = self._recent.get(key)
+        return known.ref if known is not None else await self._store.ensure(key)
+
+    async def _projection(self, ref: ThreadRef, lease: Lease) -> ThreadProjection:
+        """What is kept, brought up to where the thread stood when it was claimed."""
         known = self._recent.pop(ref.key, None)
-        if known is None:
+        head = lease.head or await self._store.head(ref)
+        # Only a snapshot tells what a state that others have changed is committed to.
+        if known is None or known.version != head.version:
             return await load(self._store, ref)
-        await refresh(self._store, known)
+        await refresh(self._store, known, head)
         return known
 
     def _remember(self, projection: ThreadProjection) -> None:

@@ -23,14 +23,6 @@ class ThreadRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
-    """The right to write a thread's state: every commit carries the epoch, a stale one fails."""
-
-    owner: str
-    epoch: int
-
-
-@dataclass(frozen=True, slots=True)
 class Head:
     """Where a thread stands: last seq, state version, and who may write now."""
 
@@ -39,6 +31,16 @@ class Head:
     epoch: int
     owner: str | None
     live: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to write a thread's state: every commit carries the epoch, a stale one fails."""
+
+    owner: str
+    epoch: int
+    head: Head | None = field(default=None, compare=False)
+    """Where the thread stood when the lease was taken, where the journal says so."""
 
 
 class CommitKind(StrEnum):

@@ -81,7 +81,7 @@ class InMemoryThreadJournal:
             raise ThreadBusy(thread.owner)
         thread.owner, thread.until = owner, time.monotonic() + seconds
         thread.epoch += 1
-        return Lease(owner, thread.epoch)
+        return Lease(owner, thread.epoch, await self.head(ref))
 
     async def renew(self, ref: ThreadRef, lease: Lease, seconds: float) -> None:
         """Prolong the lease. Raises Fenced when the epoch has moved on."""

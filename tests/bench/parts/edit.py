@@ -73,7 +73,6 @@ class Edits:
 
     def edit(self) -> None:
         """As the API does it."""
-        self.number += 1
         update_agent_state(
             actor=ACTOR,
             thread=self.thread,
@@ -81,6 +80,7 @@ class Edits:
             operations=[self.operation()],
             request_id=new_id(),
         )
+        self.number += 1
 
     async def run(self) -> None:
         """On the thread that a web request would run on."""
