@@ -19,9 +19,7 @@ MAX_CHARACTERS = 4 * 1024 * 1024
 class Inbox:
     """Holds what a watcher has not taken yet; a watcher that takes too little is sent away."""
 
-    def __init__(self, items: int = MAX_ITEMS, characters: int = MAX_CHARACTERS) -> None:
-        self._max_items = items
-        self._max_characters = characters
+    def __init__(self) -> None:
         self._items: deque[Entry | Gap] = deque()
         self._characters = 0
         self._closing: Closing | None = None
@@ -33,7 +31,7 @@ class Inbox:
             return
         self._items.append(item)
         self._characters += _size(item)
-        if len(self._items) > self._max_items or self._characters > self._max_characters:
+        if len(self._items) > MAX_ITEMS or self._characters > MAX_CHARACTERS:
             self.close(SLOW)
         self._changed.set()
 

@@ -17,6 +17,7 @@ from runs_app.live.wire import stream_key
 from runs_app.reader import current_reader
 from tests.live_stream import journal
 from tests.live_stream.conftest import Connect, sign_in
+from tests.live_stream.waiting import until
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -295,9 +296,7 @@ async def test_a_page_cursor_ahead_of_the_stream_loses_no_delta(
 async def test_the_reader_rests_when_nobody_watches(connect: Connect, thread: ThreadRef) -> None:
     socket = await connect(f"/ws/threads/{thread.id}")
     await socket.until("ready")
-    async with asyncio.timeout(5):
-        while current_reader()._task is None:  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
+    await until(lambda: current_reader()._task is not None)
     await socket.leave()
     assert current_reader()._task is None
     assert not current_reader()._feeds
