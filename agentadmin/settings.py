@@ -63,6 +63,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "agentadmin.frame.frame",
+                "runs_app.context.counts",
             ],
         },
     }

@@ -21,8 +21,9 @@ urlpatterns = [
     path("turns/<path:turn_id>/cancel", commands.turn_cancel, name="turn_cancel"),
     path("runs/<path:run_id>", runs.run_page, name="run"),
     path("approvals", approvals.approvals, name="approvals"),
-    path("approvals/<path:interaction_id>", approvals.approval, name="approval"),
     path("approvals/<path:interaction_id>/respond", approvals.respond, name="respond"),
     path("approvals/<path:interaction_id>/allow-rule", allowing.allow_rule, name="allow_rule"),
     path("approvals/<path:interaction_id>/edit", allowing.allow_edited, name="allow_edited"),
+    # Ids of imported questions are any text, so the bare address comes last.
+    path("approvals/<path:interaction_id>", approvals.approval, name="approval"),
 ]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from sessions_app.models import AgentThread
 
 NOTHING = "Nothing runs, so there is nothing to stop."
-WAITS = "The thread waits for an answer; answer it or cancel the turn first."
-UNKNOWN = "A tool call has an unknown outcome; record it or cancel the turn first."
+WAITS = "Nothing is cleared under an open question."
+UNKNOWN = "A tool call has an unknown outcome; record it first."
 
 
 @dataclass(frozen=True, slots=True)

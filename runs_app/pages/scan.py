@@ -85,7 +85,7 @@ class Scan:
         shown = list(shown_blocks([*kept, *_orphans(unmatched)]))
         role = str(entry.message.get("role") or "").upper()
         if shown:
-            by = self._by(entry.message, role, entry.turn_id)
+            by = self._by(entry.message, role)
             changed = entry.changed_seq is not None
             self.items.append(
                 Message(entry.seq, touched, entry.at, by, role, shown, changed, entry.in_context)
@@ -93,14 +93,13 @@ class Scan:
         for index, block in enumerate(b for b in kept if b.get("type") in CALLS):
             self._call(entry, index, block, touched)
 
-    def _by(self, message: Mapping[str, Any], role: str, turn_id: str | None) -> str:
+    def _by(self, message: Mapping[str, Any], role: str) -> str:
         name = str(message.get("name") or "")
         if role != _HUMAN:
             return name or (self.about.agent if role == "ASSISTANT" else role.lower())
         if name and name.lower() != "user":
             return name
-        known = self.about.turns.get(turn_id or "")
-        return (known[1].actor_name if known else "") or self.about.person
+        return self.about.person
 
     def _call(self, entry: Entry, index: int, block: dict[str, Any], touched: int) -> None:
         use = ToolUseBlock(block)

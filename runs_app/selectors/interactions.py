@@ -60,3 +60,9 @@ def open_interactions(thread: AgentThread) -> list[Interaction]:
     """What a thread waits for now."""
     rows = Interaction.objects.filter(thread=thread, status=InteractionStatus.PENDING)
     return list(rows.order_by("seq"))
+
+
+def open_count(actor: Actor) -> int:
+    """How many questions wait that the actor may see; the partial index holds only those."""
+    rows = Interaction.objects.filter(visible_in_thread(actor), status=InteractionStatus.PENDING)
+    return rows.count()

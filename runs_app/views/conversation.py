@@ -81,5 +81,11 @@ def _fragment(request: HttpRequest, thread: AgentThread, after: int) -> HttpResp
         return HttpResponse(headers={"HX-Refresh": "true"})
     context = now_of(actor_from_request(request), thread)
     return thread_page(
-        request, thread, "conversation", "runs/conversation_news.html", talk=talk, **context
+        request,
+        thread,
+        "conversation",
+        "runs/conversation_news.html",
+        lens="full",
+        talk=talk,
+        **context,
     )

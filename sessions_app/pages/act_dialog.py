@@ -16,6 +16,8 @@ from sessions_app.selectors.threads import state_at
 from sessions_app.services.update_state import OnBusy, update_agent_state
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agentadmin.access.actor import Actor
     from sessions_app.forms import OperationForm
     from sessions_app.models import AgentThread
@@ -31,6 +33,7 @@ WIDENS = {
 }
 BUSY_NOTE = "A run holds the thread: the change is applied between its steps and reported here."
 DRY_RUN = "dry run"
+ONE_LINE = 72
 
 
 @dataclass(slots=True)
@@ -110,6 +113,12 @@ class ActDialog:
             **self.notes,
         }
 
+    def _effects(self) -> Iterator[str]:
+        """What changes, with the numbers that the header shows."""
+        yield from self.rehearsal["effects"] or ["Nothing: the state is like that already."]
+        if self.kind.op == "clear_context" and self.thread.context_tokens:
+            yield f"{self.thread.context_tokens:,} tokens: the gauge goes to 0 %"
+
     def _words(self) -> dict[str, str]:
         mode = str(self.form.data.get("mode", "")) if self.form.is_bound else ""
         return {"name": self.thread.session.session_id, "mode": mode}
@@ -128,11 +137,17 @@ class ActDialog:
         return {
             "version": version,
             "leaves_title": self.kind.leaves_title,
-            "leaves": self.rehearsal["effects"] or ["Nothing: the state is like that already."],
+            "leaves": [*self._effects()],
             "stays": self.kind.stays(state_at(self.thread).state),
             "patch_title": f"Exact patch, dry run on version {version}",
-            "patch": codec.pretty([self.operation]),
+            "patch": _patch([self.operation]),
             "warning": WIDENS if widens else None,
             "step_up": asks,
             "note": BUSY_NOTE if self.thread.active_run_id else "",
         }
+
+
+def _patch(operations: list[dict[str, Any]]) -> str:
+    """In one line where it fits, else indented."""
+    line = codec.dumps(operations)
+    return line if len(line) <= ONE_LINE else codec.pretty(operations)

@@ -8,6 +8,7 @@ import { startLive } from "./live/live.js";
 import { startLoading } from "./frame/loading.js";
 import { startMenus } from "./frame/menu.js";
 import { reveal } from "./frame/page.js";
+import { startRefusals } from "./frame/refused.js";
 import { startPreferences } from "./frame/theme.js";
 import { startAges } from "./frame/time.js";
 
@@ -19,6 +20,7 @@ function start() {
   startCopy();
   startAges();
   startDialogs();
+  startRefusals();
   startLoading();
   startKeys();
   startLive();
