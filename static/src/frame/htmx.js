@@ -7,4 +7,10 @@ htmx.registerExtension("merge", {
   handle_swap: (style, target, fragment) => (style === "merge" ? merge(target, fragment) : false),
 });
 
+// htmx copies `style` from what it replaces, and the policy forbids styles in attributes; a browser
+// leaves one on a field that somebody has resized.
+document.addEventListener("htmx:before:swap", ({ detail }) => {
+  for (const field of detail.ctx?.target?.querySelectorAll?.("[style]") ?? []) field.removeAttribute("style");
+});
+
 export default htmx;
