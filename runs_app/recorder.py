@@ -28,7 +28,7 @@ from sessions_app.journal.rows import read_facts
 from sessions_app.journal.sql import dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from django.db.backends.utils import CursorWrapper
 
@@ -190,6 +190,8 @@ class MemoryBook:
 
 class Recorder:
     """The projector that `DjangoThreadJournal` calls inside each commit."""
+
+    types: Collection[str] = FOLDED_TYPES
 
     def __init__(self, using: str = "default") -> None:
         self.using = using

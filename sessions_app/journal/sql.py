@@ -71,10 +71,21 @@ def dialect(using: str) -> Dialect:
     return Dialect(connections[using])
 
 
+RETURNED = "head_seq, version, lease_epoch, lease_owner, updated_at"
+"""What a moved head tells its commit."""
+
+
 def advance(
     cursor: CursorWrapper, words: Dialect, ref: ThreadRef, batch: Batch
 ) -> Committed | None:
     """Take n seqs (and a version) from the thread's row; None when the condition does not hold."""
+    update, params = move(words, ref, batch)
+    cursor.execute(f"{update} RETURNING {RETURNED}", params)
+    return committed_row(words, batch, cursor.fetchone())
+
+
+def move(words: Dialect, ref: ThreadRef, batch: Batch) -> tuple[str, list[Any]]:
+    """The UPDATE of the thread's row that a commit stands on."""
     now_sql, now_params = words.time()
     sets = ["head_seq = head_seq + %s", "version = version + %s", f"updated_at = {now_sql}"]
     params: list[Any] = [len(batch.facts), int(batch.snapshot is not None), *now_params]
@@ -90,12 +101,12 @@ def advance(
             f"lease_until = CASE WHEN {condition} THEN NULL ELSE lease_until END",
         ]
     where, where_params = _condition(words, ref, batch)
-    cursor.execute(
-        f"UPDATE {THREAD} SET {', '.join(sets)} WHERE {where} "  # noqa: S608 - fixed words only
-        f"RETURNING head_seq, version, lease_epoch, lease_owner, updated_at",
-        [*params, *where_params],
-    )
-    row = cursor.fetchone()
+    update = f"UPDATE {THREAD} SET {', '.join(sets)} WHERE {where}"  # noqa: S608 - fixed words only
+    return update, [*params, *where_params]
+
+
+def committed_row(words: Dialect, batch: Batch, row: tuple[Any, ...] | None) -> Committed | None:
+    """What a moved head means for its commit."""
     if row is None:
         return None
     head, version, epoch, owner, at = row
@@ -123,6 +134,15 @@ def _condition(words: Dialect, ref: ThreadRef, batch: Batch) -> tuple[str, list[
         where.append("version = %s")
         params.append(batch.expected_version)
     return " AND ".join(where), params
+
+
+def append(cursor: CursorWrapper, words: Dialect, ref: ThreadRef, batch: Batch) -> Committed | None:
+    """Head, facts and snapshot one after the other; None when the condition does not hold."""
+    committed = advance(cursor, words, ref, batch)
+    if committed is not None:
+        insert_facts(cursor, words, ref, batch, committed)
+        insert_snapshot(cursor, words, ref, batch, committed)
+    return committed
 
 
 def insert_facts(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
@@ -25,14 +26,22 @@ from agentadmin.engine.journal.base import (
 )
 from agentadmin.engine.journal.facts import Fact, FactType
 from sessions_app.journal import rows as table
-from sessions_app.journal import sql
+from sessions_app.journal import single, sql
 from sessions_app.models import AgentThread, JournalFact, StateSnapshot
 
 if TYPE_CHECKING:
     from agentadmin.engine.identity import ThreadKey
 
-type Projector = Callable[[ThreadRef, Committed], None]
-"""Writes the rows that mirror facts (turns, runs, thread status) inside the commit."""
+
+class Projector(Protocol):
+    """Writes the rows that mirror facts (turns, runs, thread status) inside the commit."""
+
+    types: Collection[str]
+    """The facts that it reads: a commit without any does without it."""
+
+    def __call__(self, ref: ThreadRef, committed: Committed) -> None:
+        """Bring the rows to where these facts leave the thread."""
+
 
 type Published = Callable[[ThreadRef, Sequence[Fact]], Awaitable[None]]
 """Awaited after COMMIT with the facts of the batch."""
@@ -99,18 +108,30 @@ class DjangoThreadJournal:
     def commit_now(self, ref: ThreadRef, batch: Batch, rows: Sequence[RowAction] = ()) -> Committed:
         """The commit itself, for callers inside a transaction of their own; publishes nothing."""
         words = sql.dialect(self.using)
-        with transaction.atomic(using=self.using), connections[self.using].cursor() as cursor:
-            committed = sql.advance(cursor, words, ref, batch)
+        whole = single.is_single(words, batch)
+        projector = self._projector if self._is_projected(batch) else None
+        alone = whole and projector is None and not rows
+        with self._transaction(alone=alone), connections[self.using].cursor() as cursor:
+            append = single.append if whole else sql.append
+            committed = append(cursor, words, ref, batch)
             if committed is None:
                 raise self._refusal(ref, batch)
             committed = replace(committed, facts=sql.committed_facts(batch, committed))
-            sql.insert_facts(cursor, words, ref, batch, committed)
-            sql.insert_snapshot(cursor, words, ref, batch, committed)
-            if self._projector is not None:
-                self._projector(ref, committed)
+            if projector is not None:
+                projector(ref, committed)
             for action in rows:
                 action(committed)
         return committed
+
+    def _is_projected(self, batch: Batch) -> bool:
+        types = self._projector.types if self._projector is not None else ()
+        return any(fact.type in types for fact in batch.facts)
+
+    def _transaction(self, *, alone: bool) -> AbstractContextManager[Any]:
+        """A statement that stands alone is its own transaction, without a word around it."""
+        if alone and not connections[self.using].in_atomic_block:
+            return nullcontext()
+        return transaction.atomic(using=self.using)
 
     def _refusal(self, ref: ThreadRef, batch: Batch) -> Exception:
         """Why the conditional UPDATE found no row."""
