@@ -99,7 +99,7 @@ class ActDialog:
             "lead": kind.lead,
             "button": kind.button.format(**words) if self.rehearsal else "Show what it would do",
             "icon": kind.icon,
-            "danger": kind.danger and bool(self.rehearsal),
+            "danger": bool(self.rehearsal) and (kind.danger or self.rehearsal["widens"]),
             "fields_template": "sessions/_act_fields.html",
             "fields": kind.fields,
             "agent_id": self.thread.agent_id,
@@ -137,6 +137,8 @@ class ActDialog:
         return {
             "version": version,
             "leaves_title": self.kind.leaves_title,
+            "leaves_css": "gone" if self.kind.danger else "changes",
+            "leaves_icon": "g-deny" if self.kind.danger else "arrow",
             "leaves": [*self._effects()],
             "stays": self.kind.stays(state_at(self.thread).state),
             "patch_title": f"Exact patch, dry run on version {version}",

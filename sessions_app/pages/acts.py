@@ -97,7 +97,7 @@ KINDS = {
         ActKind(
             op="set_permission_mode",
             form=ModeForm,
-            title="Change the permission mode of {name}",
+            title="Set mode {mode} of {name}",
             lead="The mode decides about calls that no rule speaks about. It counts from the very "
             "next call, also of a run that is going on.",
             button="Set mode {mode}",
