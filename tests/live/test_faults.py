@@ -32,7 +32,7 @@ def test_a_worker_that_dies_while_it_orders_never_orders_twice(
     with faulty_worker(product, "order"):
         turn_id = client.submit('/tool create_order {"sku": "d"}')
         client.approve(turn_id)
-    product.start_worker("healthy")
+    product.start_worker()
     until(lambda: client.turn(turn_id)["wait"] is not None, "the turn waits")
     assert client.turn(turn_id)["wait"]["kind"] == "reconcile"
     assert DemoOrder.objects.get(thread_id=client.thread).times_asked == 1
@@ -45,7 +45,7 @@ def test_what_was_committed_but_not_published_is_there(
     with faulty_worker(product, f"publish:{fact}"):
         turn_id = client.submit('/tool calculator {"expression": "6 * 7"}')
         until(lambda: client.facts(fact), f"{fact} is committed")
-    product.start_worker("healthy")
+    product.start_worker()
     assert client.wait(turn_id, "completed")["outcome"] == "done"
     assert client.reply() == "calculator returned: 42"
     assert len(client.facts("tool/dispatch")) == 1

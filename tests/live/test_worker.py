@@ -32,7 +32,7 @@ def test_a_worker_killed_mid_stream_is_succeeded(product: Product, client: Clien
     turn_id = client.submit("/slow 60 20")
     client.wait(turn_id, "running")
     kill(product)
-    product.start_worker("second")
+    product.start_worker()
     turn = client.wait(turn_id, "completed")
     assert turn["attempts"] == 2
     runs = Run.objects.filter(turn_id=turn_id).order_by("attempt")
@@ -48,7 +48,7 @@ def test_a_worker_killed_before_the_order_leaves_the_outcome_to_a_person(
     client.approve(turn_id)
     until(lambda: client.facts("tool/dispatch"), "the call is dispatched")
     kill(product)
-    product.start_worker("second")
+    product.start_worker()
     until(lambda: client.turn(turn_id)["wait"] is not None, "the turn waits")
     turn = client.turn(turn_id)
     assert turn["wait"]["kind"] == "reconcile"
@@ -66,7 +66,7 @@ def test_a_worker_killed_after_the_order_never_orders_twice(
     client.approve(turn_id)
     until(has_order(client), "the order is recorded")
     kill(product)
-    product.start_worker("second")
+    product.start_worker()
     until(lambda: client.turn(turn_id)["wait"] is not None, "the turn waits")
     assert client.turn(turn_id)["wait"]["kind"] == "reconcile"
     order = DemoOrder.objects.get(thread_id=client.thread)
@@ -84,7 +84,7 @@ def test_a_worker_killed_after_the_result_was_saved_just_goes_on(
     client.approve(turn_id)
     until(lambda: client.facts("tool/result"), "the order's result is committed")
     kill(product)
-    product.start_worker("second")
+    product.start_worker()
     turn = client.wait(turn_id, "completed", "waiting")
     assert (turn["state"], turn["outcome"]) == ("completed", "done")
     assert DemoOrder.objects.get(thread_id=client.thread).times_asked == 1
@@ -149,7 +149,7 @@ def test_a_dead_workers_run_is_settled_after_its_interrupt(
     client.wait(turn_id, "running")
     kill(product)
     client.post(f"/sessions/{client.session}/interrupt", reason="hangs")
-    product.start_worker("second")
+    product.start_worker()
     assert client.wait(turn_id, "completed")["outcome"] == "interrupted"
     assert client.wait(client.submit("/echo next"), "completed")["outcome"] == "done"
 
@@ -160,7 +160,7 @@ def test_a_dead_workers_turn_is_cancelled(product: Product, client: Client) -> N
     kill(product)
     receipt = client.post(f"/turns/{turn_id}/cancel", request_id=new_id(), reason="hangs")
     assert receipt["state"] == "cancelling"
-    product.start_worker("second")
+    product.start_worker()
     client.wait(turn_id, "cancelled")
     assert client.wait(client.submit("/echo next"), "completed")["outcome"] == "done"
 
@@ -174,6 +174,6 @@ def test_a_stopped_worker_saves_and_the_next_one_goes_on(product: Product, clien
     assert Run.objects.get(turn_id=turn_id).status == "suspended"
     assert AgentThread.objects.get(id=client.thread).lease_owner is None
     assert client.turn(turn_id)["state"] == "running"
-    product.start_worker("second")
+    product.start_worker()
     turn = client.wait(turn_id, "completed")
     assert (turn["outcome"], turn["attempts"]) == ("done", 2)
