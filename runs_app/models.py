@@ -69,9 +69,6 @@ class Run(models.Model):
         indexes = [
             models.Index(fields=["thread", "start_seq"], name="run_of_thread"),
             models.Index(fields=["-started_at", "-id"], name="run_recent"),
-            models.Index(
-                fields=["started_at"], name="run_active", condition=Q(status=RunStatus.RUNNING)
-            ),
         ]
 
     def __str__(self) -> str:

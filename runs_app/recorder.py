@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import connections, transaction
 from django.db.models import Q
 
 from runs_app.fold import FOLDED_TYPES, fold
+from runs_app.heads import Heads, Kept
 from runs_app.rows import (
     INTERACTIONS,
     RUNS,
@@ -19,6 +20,7 @@ from runs_app.rows import (
     RunRow,
     Table,
     ThreadRow,
+    Together,
     TurnRow,
 )
 from runs_app.states import TurnState
@@ -29,11 +31,13 @@ from sessions_app.journal.sql import dialect
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
+    from datetime import datetime
 
     from django.db.backends.utils import CursorWrapper
 
     from agentadmin.engine.journal.base import Committed, ThreadRef
     from agentadmin.engine.journal.facts import Fact
+    from sessions_app.journal.heads import Writes
     from sessions_app.journal.sql import Dialect
 
 SESSION_COLUMNS = frozenset({"status", "pending_interactions", "tokens"})
@@ -56,7 +60,7 @@ class Shelf[R]:
             self.before[id_] = self.table.values(row)
         return row
 
-    def write(self, cursor: CursorWrapper, words: Dialect) -> None:
+    def write(self, cursor: Writes, words: Dialect) -> None:
         """Insert what is new, update what changed."""
         for id_, row in self.rows.items():
             if row is None:
@@ -70,13 +74,15 @@ class Shelf[R]:
 class DatabaseBook:
     """The rows of one thread, read when a fact asks for them, written once at the end."""
 
-    def __init__(self, cursor: CursorWrapper, words: Dialect, thread_id: str) -> None:
+    def __init__(
+        self, cursor: CursorWrapper, words: Dialect, thread_id: str, kept: Kept | None = None
+    ) -> None:
         self._cursor = cursor
         self._words = words
         self._turns = Shelf(TURNS)
         self._runs = Shelf(RUNS)
         self._interactions = Shelf(INTERACTIONS)
-        self.thread = self._read_head(thread_id)
+        self.thread = self._read_head(thread_id) if kept is None else self._known_head(kept)
         self._thread_before = THREADS.values(self.thread)
 
     def _read_head(self, thread_id: str) -> ThreadRow:
@@ -94,6 +100,24 @@ class DatabaseBook:
         if found[n + m] is not None:
             self._runs.hold(found[n + m], RUNS.read(self._words, found[n + m :]))
         return THREADS.read(self._words, found[:n])
+
+    def _known_head(self, kept: Kept) -> ThreadRow:
+        if kept.turn is not None:
+            self._turns.hold(kept.turn[0], TurnRow(*kept.turn))
+        if kept.run is not None:
+            self._runs.hold(kept.run[0], RunRow(*kept.run))
+        return ThreadRow(*kept.thread)
+
+    def kept(self, seq: int) -> Kept:
+        """The head as it stands after this batch."""
+        turn = self._turns.rows.get(self.thread.active_turn_id or "")
+        run = self._runs.rows.get(self.thread.active_run_id or "")
+        return Kept(
+            seq,
+            THREADS.values(self.thread),
+            None if turn is None else TURNS.values(turn),
+            None if run is None else RUNS.values(run),
+        )
 
     def turn(self, id_: str) -> TurnRow | None:
         """The turn, if it belongs to this thread."""
@@ -141,12 +165,13 @@ class DatabaseBook:
         """Keep a new interaction."""
         self._interactions.rows[row.id] = row
 
-    def save(self) -> bool:
-        """Write everything that changed; whether the session's row must follow."""
+    def save(self, cursor: Writes, at: datetime) -> None:
+        """Write everything that changed; the session's row follows where it repeats it."""
         for shelf in (self._turns, self._runs, self._interactions):
-            shelf.write(self._cursor, self._words)
-        changed = THREADS.update(self._cursor, self._words, self.thread, self._thread_before)
-        return not SESSION_COLUMNS.isdisjoint(changed)
+            shelf.write(cursor, self._words)
+        changed = THREADS.update(cursor, self._words, self.thread, self._thread_before)
+        if not SESSION_COLUMNS.isdisjoint(changed):
+            heads.write_session(cursor, self._words, self.thread.id, at)
 
 
 class MemoryBook:
@@ -195,27 +220,35 @@ class Recorder:
 
     def __init__(self, using: str = "default") -> None:
         self.using = using
+        self._heads = Heads()
 
     def __call__(self, ref: ThreadRef, committed: Committed) -> None:
         """Bring the rows to where these facts leave the thread."""
-        facts = [fact for fact in committed.facts if fact.type in FOLDED_TYPES]
-        if not facts:
+        if not committed.facts:
             return
-        with connections[self.using].cursor() as cursor:
-            book = DatabaseBook(cursor, dialect(self.using), ref.id)
+        kept = self._heads.take(ref.id, committed.first_seq - 1)
+        facts = [fact for fact in committed.facts if fact.type in FOLDED_TYPES]
+        if facts:
+            kept = self._fold(ref, committed, facts, kept)
+        elif kept is not None:
+            kept = replace(kept, seq=committed.last_seq)
+        if kept is not None:
+            transaction.on_commit(partial(self._heads.put, ref.id, kept), using=self.using)
+
+    def _fold(
+        self, ref: ThreadRef, committed: Committed, facts: Sequence[Fact], kept: Kept | None
+    ) -> Kept:
+        connection = connections[self.using]
+        with connection.cursor() as cursor:
+            book = DatabaseBook(cursor, dialect(self.using), ref.id, kept)
             for fact in facts:
                 fold(book, fact)
-            with self._in_one_go():
-                if book.save():
-                    heads.sync_session(ref.id, committed.at, self.using)
-
-    def _in_one_go(self) -> AbstractContextManager[Any]:
-        """PostgreSQL takes the writes without a round trip for each; errors come at the end."""
-        connection = connections[self.using]
-        if connection.vendor != "postgresql":
-            return nullcontext()
-        pipeline: AbstractContextManager[Any] = connection.connection.pipeline()
-        return pipeline
+            if connection.vendor == "postgresql":
+                together = Together()
+                book.save(together, committed.at)
+                together.send(cursor)
+            else:
+                book.save(cursor, committed.at)
 
 
 def make_journal(using: str = "default") -> DjangoThreadJournal:

@@ -87,8 +87,9 @@ class AgentThread(models.Model):
                 name="thread_runnable",
                 condition=models.Q(runnable_since__isnull=False),
             ),
+            # Not over the lease: claims and renewals would then write every index of the row.
             models.Index(
-                fields=["lease_until"],
+                fields=["dispatched_at"],
                 name="thread_controls",
                 condition=models.Q(pending_controls__gt=0),
             ),

@@ -97,7 +97,7 @@ class Migration(migrations.Migration):
                 ('thread', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to='sessions_app.agentthread')),
             ],
             options={
-                'indexes': [models.Index(fields=['thread', 'start_seq'], name='run_of_thread'), models.Index(fields=['-started_at', '-id'], name='run_recent'), models.Index(condition=models.Q(('status', runs_app.states.RunStatus['RUNNING'])), fields=['started_at'], name='run_active')],
+                'indexes': [models.Index(fields=['thread', 'start_seq'], name='run_of_thread'), models.Index(fields=['-started_at', '-id'], name='run_recent')],
             },
         ),
         migrations.CreateModel(

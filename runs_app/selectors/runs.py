@@ -42,7 +42,12 @@ def run_page(
     checked_limit(limit)
     runs = Run.objects.select_related("thread__session").filter(visible_in_thread(actor))
     if status is not None:
-        runs = runs.filter(status__in=_statuses(status))
+        wanted = _statuses(status)
+        runs = runs.filter(status__in=wanted)
+        if wanted == [RunStatus.RUNNING]:
+            # Found by the few threads that can go on: an index over the status of every run would
+            # have to be written by each of them.
+            runs = runs.filter(thread__runnable_since__isnull=False)
     if thread_id is not None:
         runs = runs.filter(thread_id=row_id(thread_id))
     if turn_id is not None:

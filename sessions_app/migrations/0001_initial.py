@@ -166,7 +166,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name='agentthread',
-            index=models.Index(condition=models.Q(('pending_controls__gt', 0)), fields=['lease_until'], name='thread_controls'),
+            index=models.Index(condition=models.Q(('pending_controls__gt', 0)), fields=['dispatched_at'], name='thread_controls'),
         ),
         migrations.AddIndex(
             model_name='controlrequest',

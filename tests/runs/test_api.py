@@ -15,6 +15,7 @@ from runs_app.models import Run
 from runs_app.selectors.interactions import open_interactions
 from runs_app.services.submit import submit_turn
 from runs_app.states import TurnState
+from sessions_app.journal import configured
 from sessions_app.models import AgentThread
 from tests.runs.conftest import Work, turn_of
 
@@ -199,6 +200,7 @@ def test_what_a_turn_offers_is_what_the_api_allows(
 
     turn = submit_turn(actor=actor, thread=thread, input="hi")
     Turn.objects.filter(id=turn.turn_id).update(state=state)
+    configured._made.cache_clear()  # the journal remembers the rows that it wrote
     offered = {c["command"]: c for c in operator.get(f"/turns/{turn.turn_id}")["commands"]}
     allowed = offered["cancel"]["allowed"]
     told = operator.post(f"/turns/{turn.turn_id}/cancel", {"reason": "x"}, 202 if allowed else 409)
