@@ -80,7 +80,7 @@ class Reader:
 
     async def _read(self, client: Redis) -> None:
         """Wait for entries of any watched stream, or for a change of the set."""
-        keys = {stream_key(f.thread_id): f for f in self._feeds.values() if f.read is not None}
+        keys = {stream_key(f.thread_id): f for f in self._feeds.values() if f.is_open}
         places: dict[Any, Any] = {key: str(feed.read) for key, feed in keys.items()}
         places[self._wake_key] = self._wake_at
         # A connection that died without a word must not be waited for.
@@ -113,7 +113,6 @@ class Reader:
         await asyncio.sleep(timing.tick)
         feeds = [feed for feed in self._feeds.values() if feed.is_open]
         found = await in_database(heads, [feed.thread_id for feed in feeds])
-        await self._locate([feed for feed in feeds if feed.read is None])
         behind = [feed for feed in feeds if found.get(feed.thread_id, 0) > feed.last]
         if behind:
             await asyncio.sleep(timing.grace)
@@ -122,13 +121,6 @@ class Reader:
         for feed in feeds:
             if feed.thread_id not in found:
                 feed.close(_GONE)
-
-    async def _locate(self, feeds: list[Feed]) -> None:
-        """Begin to read streams that could not be asked when their feeds opened."""
-        for feed in feeds:
-            feed.read = await streams.top_or_none(feed.thread_id)
-        if feeds:
-            self._changed.set()
 
 
 _readers: WeakKeyDictionary[asyncio.AbstractEventLoop, Reader] = WeakKeyDictionary()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from runs_app.cursors import START, Position
 from runs_app.live import streams
 from runs_app.live.records import Gap, heads, in_database, missing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from runs_app.cursors import Position
     from runs_app.live.closing import Closing
     from runs_app.live.inbox import Inbox
     from runs_app.live.wire import Entry
@@ -24,8 +24,8 @@ class Feed:
         self.thread_id = thread_id
         self.users = 0
         self.last = 0
-        self.read: Position | None = None
-        """Behind which entry the stream is read; None until Redis has said where it stands."""
+        self.read = START
+        """Behind which entry the stream is read."""
         self.is_open = False
         self._inboxes: set[Inbox] = set()
         self._lock = asyncio.Lock()
@@ -36,7 +36,8 @@ class Feed:
             if self.is_open:
                 return
             self.last = (await in_database(heads, [self.thread_id])).get(self.thread_id, 0)
-            self.read = await streams.top_or_none(self.thread_id)
+            # While Redis is away nothing is known of its top: read on behind the last fact.
+            self.read = await streams.top_or_none(self.thread_id) or Position(self.last)
             self.is_open = True
 
     def add(self, inbox: Inbox) -> None:
@@ -56,7 +57,7 @@ class Feed:
         """Hand on what the stream holds, each entry behind the facts before it."""
         async with self._lock:
             for entry in entries:
-                self.read = entry.at if self.read is None else max(self.read, entry.at)
+                self.read = max(self.read, entry.at)
                 await self._take(entry)
 
     async def _take(self, entry: Entry) -> None:

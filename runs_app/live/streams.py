@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import ConnectionError, RedisError, ResponseError
 from redis.retry import Retry
 
 from agentadmin.redis import commands_sync
@@ -36,23 +37,30 @@ UNAVAILABLE = (RedisError, OSError, TimeoutError)
 def client() -> Redis:
     """The process's client; it tries a dead connection once more and no longer."""
     made = commands_sync()
-    made.set_retry(Retry(NoBackoff(), 1))
+    made.set_retry(Retry(NoBackoff(), 1, supported_errors=(ConnectionError,)))
     return made
 
 
 class _Breaker:
     """Leaves a Redis alone for a moment that has just failed, so that nobody queues for it."""
 
-    until = 0.0
+    def __init__(self) -> None:
+        # Threads of its own: a Redis that hangs must not keep readers from the database.
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="live-redis")
+        self._until = 0.0
 
     async def ask[R](self, command: Callable[[], R], otherwise: R) -> R:
         """What Redis answers, or the other value."""
-        if monotonic() < self.until:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, self._ask, command, otherwise)
+
+    def _ask[R](self, command: Callable[[], R], otherwise: R) -> R:
+        if monotonic() < self._until:
             return otherwise
         try:
-            return await asyncio.to_thread(command)
+            return command()
         except UNAVAILABLE as error:
-            self.until = monotonic() + timing.retry
+            self._until = monotonic() + timing.retry
             log.info("live stream: Redis does not answer: %s", error)
             return otherwise
 

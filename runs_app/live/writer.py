@@ -13,7 +13,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import ConnectionError, RedisError, ResponseError
 from redis.retry import Retry
 
 from agentadmin.engine.state import codec
@@ -222,7 +222,7 @@ class StreamWriter:
         if self._client is None:
             self._client = self._connect()
             # A connection that died unseen is worth one more try; waiting longer is not.
-            self._client.set_retry(Retry(NoBackoff(), 1))
+            self._client.set_retry(Retry(NoBackoff(), 1, supported_errors=(ConnectionError,)))
         return self._client
 
     def _failed(self, error: Exception) -> None:
