@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 GRACE = 2.0
 """Seconds that a dispatched message has before the sweep sends another one."""
+BUSY_GRACE = 30.0
+"""The same while messages are waiting: the workers have too much to do, nothing was lost."""
 SWEEP_LIMIT = 200
 
 
@@ -74,29 +76,43 @@ def renew_all(epochs: Mapping[str, int], seconds: float) -> set[str]:
     return {thread_id for thread_id in epochs if thread_id.replace("-", "") in ours}
 
 
-def take_stranded() -> list[str]:
-    """Threads that nobody works on although they could go on, each given to one sweeper only.
+def any_stranded() -> bool:
+    """Whether there is a thread that nobody works on although it could go on."""
+    where, params = _stranded(GRACE)
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT 1 FROM {THREAD} WHERE {where} LIMIT 1", params)  # noqa: S608
+        return cursor.fetchone() is not None
 
-    An expired lease is a dead worker's: at once. One that was given back, or never taken, waits for
-    its message first.
+
+def take_stranded(grace: float = GRACE) -> list[str]:
+    """Those threads, each given to one sweeper only."""
+    words = dialect("default")
+    moment, now_params = words.time()
+    where, params = _stranded(grace)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"UPDATE {THREAD} SET dispatched_at = {moment} WHERE id IN "  # noqa: S608
+            f"(SELECT id FROM {THREAD} WHERE {where} LIMIT {SWEEP_LIMIT}) AND {where} "
+            "RETURNING id",
+            [*now_params, *params, *params],
+        )
+        return [_dashed(_text(row[0])) for row in cursor.fetchall()]
+
+
+def _stranded(grace: float) -> tuple[str, list[Any]]:
+    """An expired lease is a dead worker's: at once. One that was given back, or never taken, waits
+    for its message first.
     """
     words = dialect("default")
     moment, now_params = words.time()
-    earlier, earlier_params = words.time(-GRACE)
-    stranded = (
+    earlier, earlier_params = words.time(-grace)
+    where = (
         "(runnable_since IS NOT NULL OR pending_controls > 0) "
         f"AND (dispatched_at IS NULL OR dispatched_at <= {earlier}) "
         f"AND ((lease_until IS NULL AND (runnable_since IS NULL OR runnable_since <= {earlier})) "
         f"OR lease_until <= {moment})"
     )
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE {THREAD} SET dispatched_at = {moment} WHERE id IN "  # noqa: S608
-            f"(SELECT id FROM {THREAD} WHERE {stranded} LIMIT {SWEEP_LIMIT}) AND {stranded} "
-            "RETURNING id",
-            [*now_params, *(2 * [*earlier_params, *earlier_params, *now_params])],
-        )
-        return [_dashed(_text(row[0])) for row in cursor.fetchall()]
+    return where, [*earlier_params, *earlier_params, *now_params]
 
 
 def _text(value: object) -> str:

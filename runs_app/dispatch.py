@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from kombu.exceptions import OperationalError
+from kombu.exceptions import ChannelError, OperationalError
 
 from agentadmin.celery import app
 
@@ -32,6 +32,18 @@ def dispatch(thread_id: str) -> None:
         app.send_task(EXECUTE, args=(thread_id,), ignore_result=True)
     except (OperationalError, OSError) as error:
         log.warning("thread %s was not dispatched: %s", thread_id, error)
+
+
+def has_backlog() -> bool:
+    """Whether messages wait for a free worker; without a broker there is nothing to wait for."""
+    try:
+        with app.connection_or_acquire() as connection:
+            queue = connection.default_channel.queue_declare(
+                queue=app.conf.task_default_queue, passive=True
+            )
+            return bool(queue.message_count)
+    except (OperationalError, ChannelError, OSError):
+        return False
 
 
 def dispatch_on_commit(thread_id: str) -> None:

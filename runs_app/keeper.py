@@ -16,15 +16,14 @@ from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import Error as DatabaseError
 from django.db import close_old_connections, connections
 from redis.exceptions import RedisError
 
 from agentadmin.engine.agents.interrupt import InterruptSource
 from agentadmin.engine.clock import now
 from agentadmin.redis import commands_sync
-from runs_app.claims import renew_all, take_stranded
-from runs_app.dispatch import dispatch
+from runs_app.claims import BUSY_GRACE, GRACE, any_stranded, renew_all, take_stranded
+from runs_app.dispatch import dispatch, has_backlog
 from sessions_app import mailbox
 from sessions_app.states import ControlState
 
@@ -143,8 +142,9 @@ class Keeper:
                 self.carry_controls()
             if sweep.now() and not self.stopping:
                 self.sweep()
-        except DatabaseError:
-            log.exception("the keeper's database failed")
+        except Exception:
+            # Whatever it was, leases must go on being renewed: it is tried again.
+            log.exception("the keeper failed")
             close_old_connections()
             self._stop.wait(TICK)
 
@@ -173,7 +173,9 @@ class Keeper:
 
     def sweep(self) -> None:
         """Dispatch the threads that could go on and that nobody holds."""
-        for thread_id in take_stranded():
+        if not any_stranded():
+            return
+        for thread_id in take_stranded(BUSY_GRACE if has_backlog() else GRACE):
             log.info("thread %s is dispatched again", thread_id)
             dispatch(thread_id)
 
