@@ -7,37 +7,32 @@ dropped. The stream is a cache with holes; the reader takes what is missing from
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from threading import Condition, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from redis.backoff import NoBackoff
-from redis.exceptions import ConnectionError, RedisError, ResponseError
+from redis.exceptions import ConnectionError, RedisError
 from redis.retry import Retry
 
 from agentadmin.engine.state import codec
 from agentadmin.redis import commands_sync
+from runs_app.live.batch import Batch, add, is_refused
 from runs_app.live.lanes import Lane, Pending, always
 from runs_app.live.timing import timing
-from runs_app.live.wire import FLEET_CHANNEL, Entry, parse_entry_id, stream_key
+from runs_app.live.wire import FLEET_CHANNEL, parse_entry_id, stream_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from redis import Redis
-    from redis.client import Pipeline
 
     from agentadmin.engine.events import WireDelta
     from agentadmin.engine.journal.facts import Fact
 
 log = logging.getLogger(__name__)
 
-MAXLEN = 1000
-KEEP_SECONDS = 6 * 3600
-"""A stream that nobody writes to is forgotten; its facts are in the database."""
 IDLE_LANES = 2000
-_REFUSED = "The ID specified in XADD is equal or smaller"
 
 
 class StreamWriter:
@@ -235,39 +230,3 @@ class StreamWriter:
         if self._failing:
             self._failing = False
             log.info("live stream: Redis takes events again")
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """What one lane sends at once."""
-
-    lane: Lane
-    entries: list[tuple[Pending, Entry]]
-
-    def refused_tail(self, replies: list[Any]) -> Batch:
-        """The refused deltas behind the last fact; what came before it, that fact has told."""
-        tail: list[tuple[Pending, Entry]] = []
-        for (item, entry), reply in zip(self.entries, replies, strict=True):
-            refused = is_refused(reply)
-            if entry.is_fact:
-                tail.clear()
-            elif refused:
-                tail.append((item, entry))
-        return Batch(self.lane, tail)
-
-
-def add(pipe: Pipeline, batch: Batch) -> None:
-    """Append entries with their own ids, which Redis refuses when they are not the newest."""
-    key = stream_key(batch.lane.thread_id)
-    for _, entry in batch.entries:
-        pipe.xadd(key, entry.fields(), id=str(entry.at), maxlen=MAXLEN, approximate=True)
-    pipe.expire(key, KEEP_SECONDS)
-
-
-def is_refused(reply: Any) -> bool:
-    """Whether Redis refused an id. Raises any other error that it answered."""
-    if not isinstance(reply, Exception):
-        return False
-    if isinstance(reply, ResponseError) and str(reply).startswith(_REFUSED):
-        return True
-    raise reply

@@ -18,10 +18,11 @@ from redis import Redis
 from agentadmin.engine.identity import ThreadKey
 from agentadmin.engine.journal.base import ThreadRef
 from agentadmin.engine.journal.facts import Fact
+from runs_app.live.batch import MAXLEN
 from runs_app.live.lanes import MAX_PENDING
 from runs_app.live.timing import timing
 from runs_app.live.wire import FLEET_CHANNEL, stream_key
-from runs_app.live.writer import MAXLEN, StreamWriter
+from runs_app.live.writer import StreamWriter
 from tests.live_stream.journal import RUN, delta
 
 if TYPE_CHECKING:
