@@ -244,11 +244,12 @@ class Recorder:
             for fact in facts:
                 fold(book, fact)
             if connection.vendor == "postgresql":
-                together = Together()
+                together = Together(cursor)
                 book.save(together, committed.at)
-                together.send(cursor)
+                together.send()
             else:
                 book.save(cursor, committed.at)
+        return book.kept(committed.last_seq)
 
 
 def make_journal(using: str = "default") -> DjangoThreadJournal:

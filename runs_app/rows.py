@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from django.db.backends.utils import CursorWrapper
     from django.db.models import Model
 
+    from sessions_app.journal.heads import Writes
     from sessions_app.journal.sql import Dialect
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -118,6 +119,33 @@ class InteractionRow:
     expires_at: datetime | None
 
 
+class Together:
+    """Statements that PostgreSQL takes as one message: no round trip for each.
+
+    psycopg remembers how to bind a statement only up to 50 parameters, so no message has more.
+    """
+
+    MOST = 50
+
+    def __init__(self, cursor: CursorWrapper) -> None:
+        self._cursor = cursor
+        self._statements: list[str] = []
+        self._params: list[Any] = []
+
+    def execute(self, sql: str, params: Sequence[Any]) -> None:
+        """Keep a statement."""
+        if len(self._params) + len(params) > self.MOST:
+            self.send()
+        self._statements.append(sql)
+        self._params += params
+
+    def send(self) -> None:
+        """What is kept, in order; the first error ends it."""
+        if self._statements:
+            self._cursor.execute("; ".join(self._statements), self._params)
+        self._statements, self._params = [], []
+
+
 class Table[R]:
     """How one kind of row is read and written."""
 
@@ -161,7 +189,7 @@ class Table[R]:
         found = cursor.fetchone()
         return None if found is None else self.read(words, found)
 
-    def insert(self, cursor: CursorWrapper, words: Dialect, row: R) -> None:
+    def insert(self, cursor: Writes, words: Dialect, row: R) -> None:
         """Write a new row."""
         places = ", ".join(["%s"] * len(self.columns))
         cursor.execute(
@@ -169,9 +197,7 @@ class Table[R]:
             [self.param(words, c, v) for c, v in zip(self.columns, self.values(row), strict=True)],
         )
 
-    def update(
-        self, cursor: CursorWrapper, words: Dialect, row: R, before: Sequence[Any]
-    ) -> list[str]:
+    def update(self, cursor: Writes, words: Dialect, row: R, before: Sequence[Any]) -> list[str]:
         """Write the columns that changed; their names."""
         after = self.values(row)
         changed = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from django.db import connections
 
@@ -11,7 +11,18 @@ from sessions_app.models import AgentSession
 from sessions_app.states import URGENCY, ThreadStatus
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
+
+    from sessions_app.journal.sql import Dialect
+
+
+class Writes(Protocol):
+    """A cursor, or what keeps statements for one."""
+
+    def execute(self, sql: str, params: Sequence[Any]) -> Any:
+        """Take one statement."""
+
 
 _SESSION = AgentSession._meta.db_table
 _RANK = " ".join(f"WHEN '{status}' THEN {rank}" for rank, status in enumerate(URGENCY))
@@ -31,6 +42,10 @@ def sync_session(thread_id: str, at: datetime, using: str = "default") -> None:
 
     Call it in the transaction that changed a thread's status, pending interactions or tokens.
     """
-    words = dialect(using)
     with connections[using].cursor() as cursor:
-        cursor.execute(_SYNC, [words.stamp(at), words.uuid(thread_id)])
+        write_session(cursor, dialect(using), thread_id, at)
+
+
+def write_session(cursor: Writes, words: Dialect, thread_id: str, at: datetime) -> None:
+    """`sync_session` by whatever takes statements."""
+    cursor.execute(_SYNC, [words.stamp(at), words.uuid(thread_id)])

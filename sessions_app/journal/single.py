@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from agentadmin.engine.journal.facts import SealedFact
     from sessions_app.journal.sql import Dialect
 
-_PLACES = "(" + ", ".join(["%s"] * 9) + ")"
-# The thread's row gives what only the commit knows: seqs, epoch and time.
+# The thread's row gives what only the commit knows: seqs, epoch and time. Numbers and truth values
+# are written out: psycopg remembers how to bind a statement only up to 50 parameters.
 _FACTS = (
     f"INSERT INTO {FACT} (thread_id, seq, type, turn_id, run_id, step_id, required, payload, salt, "  # noqa: S608
     "payload_commit, occurred_at, epoch) SELECT m.id, m.head_seq - f.back, f.type, f.turn_id, "
     "f.run_id, f.step_id, f.required, f.payload, f.salt, f.commit, m.updated_at, m.lease_epoch "
-    "FROM moved m, (VALUES {places}) AS f(back, type, turn_id, run_id, step_id, required, payload, "
+    "FROM moved m, (VALUES {places}) AS f(back, required, type, turn_id, run_id, step_id, payload, "
     "salt, commit)"
 )
 _HOLDER = f"(SELECT substate_version FROM {SNAPSHOT} WHERE thread_id = m.id AND version = %s)"  # noqa: S608
@@ -54,8 +54,9 @@ def append(cursor: CursorWrapper, words: Dialect, ref: ThreadRef, batch: Batch) 
     """Head, facts and snapshot together; None when the condition does not hold."""
     update, params = move(words, ref, batch)
     parts = [f"moved AS ({update} RETURNING id, {RETURNED})"]
-    parts.append(f"appended AS ({_FACTS.format(places=', '.join([_PLACES] * len(batch.facts)))})")
-    params += _fact_params(batch.facts)
+    statement, more = _facts(batch.facts)
+    parts.append(f"appended AS ({statement})")
+    params += more
     if batch.snapshot is not None:
         statement, more = _snapshot(batch, batch.snapshot)
         parts.append(f"kept AS ({statement})")
@@ -64,23 +65,16 @@ def append(cursor: CursorWrapper, words: Dialect, ref: ThreadRef, batch: Batch) 
     return committed_row(words, batch, cursor.fetchone())
 
 
-def _fact_params(facts: Sequence[SealedFact]) -> list[Any]:
-    last = len(facts) - 1
-    return [
-        value
-        for index, fact in enumerate(facts)
-        for value in (
-            last - index,
-            str(fact.type),
-            fact.turn_id,
-            fact.run_id,
-            fact.step_id,
-            fact.required,
-            fact.text,
-            fact.salt,
-            fact.commit,
-        )
-    ]
+def _facts(facts: Sequence[SealedFact]) -> tuple[str, list[Any]]:
+    places: list[str] = []
+    params: list[Any] = []
+    for back, fact in zip(reversed(range(len(facts))), facts, strict=True):
+        values = (str(fact.type), fact.turn_id, fact.run_id, fact.step_id)
+        shown = ", ".join("NULL" if value is None else "%s" for value in values)
+        places.append(f"({back}, {fact.required}, {shown}, %s, %s, %s)")
+        params += [value for value in values if value is not None]
+        params += [fact.text, fact.salt, fact.commit]
+    return _FACTS.format(places=", ".join(places)), params
 
 
 def _snapshot(batch: Batch, draft: SnapshotDraft) -> tuple[str, list[Any]]:
