@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django import template
 
-from runs_app import cursors
+from runs_app.live_snapshot import page_cursor
 from runs_app.pages.bar import control_bar as bar_of
 from runs_app.profiles import PROFILES
 
@@ -31,8 +31,8 @@ def _bar(context: Context) -> Bar:
 
 @register.simple_tag
 def wire_cursor(thread: AgentThread) -> str:
-    """The cursor that a page rendered from this row covers."""
-    return cursors.format(str(thread.id), thread.head_seq)
+    """The cursor of a page rendered from this row: before the blocks that are being written."""
+    return page_cursor(thread, thread.head_seq)
 
 
 @register.inclusion_tag("runs/_bar.html", takes_context=True)
