@@ -196,8 +196,8 @@ async def _fail(rest: str, _messages: Sequence[Msg], request: ModelRequest) -> C
 
 
 async def _empty(_rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
-    return
-    yield
+    for nothing in ():
+        yield nothing
 
 
 def _big(rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
