@@ -196,8 +196,9 @@ async def _fail(rest: str, _messages: Sequence[Msg], request: ModelRequest) -> C
 
 
 async def _empty(_rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
-    for nothing in ():
-        yield nothing
+    nothing: tuple[TextChunk, ...] = ()
+    for chunk in nothing:
+        yield chunk
 
 
 def _big(rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
