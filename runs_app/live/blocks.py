@@ -16,7 +16,7 @@ from sessions_app.journal.rows import read_facts
 from sessions_app.models import JournalFact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from runs_app.live.wire import Entry
 
@@ -82,18 +82,27 @@ class Running:
 def running_blocks(thread_id: str, head_seq: int) -> Running:
     """The blocks that no fact up to the head has told; none while Redis does not answer."""
     boundary, is_running = _last_boundary(thread_id, head_seq)
+    if not is_running:
+        return Running([], Position(head_seq))
     end = Position(boundary)
     blocks: dict[str, Block] = {}
     for entry in _entries(thread_id, end, head_seq):
         end = entry.at
         if not entry.is_fact and entry.text is not None:
             _apply(blocks, entry.at, codec.loads(entry.text))
-    told = _told_results(thread_id, boundary, head_seq)
-    open_ = [b for b in blocks.values() if b.kind != _RESULT or b.data.get("call_id") not in told]
     if end.seq < head_seq:
         # The database is ahead of the stream, whose next deltas will come with smaller ids.
-        end = Position(head_seq, LATE if is_running else 0)
-    return Running(open_, end)
+        end = Position(head_seq, LATE)
+    return Running(_untold(thread_id, blocks.values(), boundary, head_seq), end)
+
+
+def _untold(thread_id: str, blocks: Collection[Block], after: int, through: int) -> list[Block]:
+    """The blocks without those of tool calls whose result is committed."""
+    if all(block.kind != _RESULT for block in blocks):
+        return list(blocks)
+    wanted = Q(thread_id=thread_id, seq__gt=after, seq__lte=through, type=FactType.TOOL_RESULT)
+    told = {fact.payload.get("call_id") for fact in read_facts(wanted, 1000)}
+    return [b for b in blocks if b.kind != _RESULT or b.data.get("call_id") not in told]
 
 
 def is_told(thread_id: str, entry: Entry, through: int) -> bool:
@@ -120,17 +129,9 @@ def _last_boundary(thread_id: str, head_seq: int) -> tuple[int, bool]:
     return seq, type_ not in {"", FactType.RUN_END}
 
 
-def _told_results(thread_id: str, after: int, through: int) -> set[str]:
-    wanted = Q(thread_id=thread_id, seq__gt=after, seq__lte=through, type=FactType.TOOL_RESULT)
-    return {fact.payload.get("call_id", "") for fact in read_facts(wanted, 1000)}
-
-
 def _entries(thread_id: str, at: Position, head_seq: int) -> Iterable[Entry]:
     for _ in range(MAX_PAGES):
-        try:
-            page = streams.page_after(thread_id, at)
-        except streams.UNAVAILABLE:
-            return
+        page = streams.page_or_none(thread_id, at)
         for entry in page:
             if entry.at.seq > head_seq:
                 return

@@ -50,11 +50,12 @@ class _Breaker:
         self._until = 0.0
 
     async def ask[R](self, command: Callable[[], R], otherwise: R) -> R:
-        """What Redis answers, or the other value."""
+        """What Redis answers, or the other value, without holding the loop up."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._ask, command, otherwise)
+        return await loop.run_in_executor(self._threads, self.ask_now, command, otherwise)
 
-    def _ask[R](self, command: Callable[[], R], otherwise: R) -> R:
+    def ask_now[R](self, command: Callable[[], R], otherwise: R) -> R:
+        """The same for code that runs in a thread."""
         if monotonic() < self._until:
             return otherwise
         try:
@@ -83,6 +84,11 @@ def page_after(thread_id: str, at: Position) -> list[Entry]:
     """The next entries behind a place."""
     found: Any = client().xrange(stream_key(thread_id), min=f"({at}", count=PAGE)
     return [Entry.read(id_, fields) for id_, fields in found]
+
+
+def page_or_none(thread_id: str, at: Position) -> list[Entry]:
+    """The next entries behind a place; none while Redis does not answer."""
+    return _breaker.ask_now(lambda: page_after(thread_id, at), [])
 
 
 async def top_or_none(thread_id: str) -> Position | None:

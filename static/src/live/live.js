@@ -72,7 +72,8 @@ class LivePage {
     if (say) announce(say(event.data));
     const keys = this.blocks?.endedBy(event) ?? [];
     if (keys.length) this.ending.push({ seq: event.seq, keys });
-    if (this.fragments) this.fragments.want(event.seq);
+    // A page begins before the blocks being written, so facts that it shows may come again.
+    if (this.fragments && event.seq > this.fragments.shown) this.fragments.want(event.seq);
     else this.#shown(event.seq);
   }
 
