@@ -1,5 +1,10 @@
 """Interrupting, cancelling and reconciling: what runs, what waits, what nobody knows."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
 import pytest
 from asgiref.sync import async_to_sync
 
@@ -13,6 +18,7 @@ from agentadmin.engine.errors import (
     TurnFinished,
 )
 from agentadmin.engine.journal.loading import load
+from runs_app.admitting import Head
 from runs_app.keeper import Keeper
 from runs_app.models import DemoOrder, Interaction, Run
 from runs_app.recorder import make_journal
@@ -224,3 +230,54 @@ def test_every_command_leaves_one_audit_entry(
     cancel_turn(actor=actor, turn_id=turn.turn_id or "", reason="no")
     actions = list(AuditEntry.objects.order_by("n").values_list("action", flat=True))
     assert actions == ["sessions.create", "turns.submit", "turns.cancel"]
+
+
+def test_an_edit_may_interrupt_the_run_first(
+    thread: AgentThread, actor: Actor, start: Start
+) -> None:
+    turn = submit_turn(actor=actor, thread=thread, input="/slow 1000 20")
+    start(thread)
+    running(thread)
+    thread = AgentThread.objects.select_related("session").get(id=thread.id)
+    answer = update_agent_state(
+        actor=actor,
+        thread=thread,
+        reason="runaway",
+        operations=[{"op": "clear_context"}],
+        on_busy="interrupt",
+    )
+    assert answer.status == 200
+    assert turn_of(turn.turn_id).outcome == "interrupted"
+    assert texts(thread) == []
+    until(lambda: free(thread), "the worker has let go")
+
+
+def test_a_turn_that_is_cancelled_as_it_begins_never_begins(
+    thread: AgentThread, actor: Actor, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = submit_turn(actor=actor, thread=thread, input="/echo a")
+    after = submit_turn(actor=actor, thread=thread, input="/echo b")
+    begin = Head.admission
+
+    def cancelled_first(head: Head, *args: Any) -> Any:
+        admission = begin(head, *args)
+        if admission.turn_id == turn.turn_id:
+            cancel_turn(actor=actor, turn_id=admission.turn_id, reason="just in time")
+        return admission
+
+    monkeypatch.setattr(Head, "admission", cancelled_first)
+    # A queued turn is cancelled without entering a loop, so this may be done from within one.
+    with async_allowed():
+        work(thread)
+    assert state(turn.turn_id) == "cancelled"
+    assert turn_of(after.turn_id).outcome == "done"
+    assert texts(thread) == ["/echo b", "b"]
+
+
+@contextmanager
+def async_allowed() -> Iterator[None]:
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
+    try:
+        yield
+    finally:
+        del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
