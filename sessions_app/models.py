@@ -20,6 +20,11 @@ def uuid7() -> UUID:
     return UUID(new_id())
 
 
+def one_of(name: str) -> models.UniqueConstraint:
+    """One row for each identity; `unique=True` would add a second index for LIKE to every write."""
+    return models.UniqueConstraint(fields=["identity_hash"], name=name)
+
+
 class AgentSession(models.Model):
     """One conversation: (namespace, user or nobody, session id)."""
 
@@ -27,7 +32,7 @@ class AgentSession(models.Model):
     namespace = models.TextField()
     user_id = models.TextField(null=True)  # noqa: DJ001 - nobody is not a user called ""
     session_id = models.TextField()
-    identity_hash = models.CharField(max_length=64, unique=True)
+    identity_hash = models.CharField(max_length=64)
     agent_id = models.TextField()
     """The agent of the first thread; lists show and filter it."""
     status = models.CharField(max_length=10, default=ThreadStatus.IDLE)
@@ -38,6 +43,7 @@ class AgentSession(models.Model):
     updated_at = models.DateTimeField()
 
     class Meta:
+        constraints = [one_of("session_identity")]
         indexes = [
             models.Index(fields=["-updated_at", "-id"], name="session_recent"),
             models.Index(fields=["status", "-updated_at", "-id"], name="session_status"),
@@ -55,7 +61,7 @@ class AgentThread(models.Model):
     session = models.ForeignKey(AgentSession, on_delete=models.CASCADE, related_name="threads")
     agent_id = models.TextField()
     thread_id = models.TextField(default="main")
-    identity_hash = models.CharField(max_length=64, unique=True)
+    identity_hash = models.CharField(max_length=64)
 
     head_seq = models.BigIntegerField(default=0)
     version = models.BigIntegerField(default=0)
@@ -81,6 +87,7 @@ class AgentThread(models.Model):
     updated_at = models.DateTimeField()
 
     class Meta:
+        constraints = [one_of("thread_identity")]
         indexes = [
             models.Index(
                 fields=["runnable_since"],
@@ -164,10 +171,13 @@ class StateEntry(models.Model):
     user_id = models.TextField(null=True)  # noqa: DJ001 - nobody is not a user called ""
     session_id = models.TextField()
     key = models.TextField()
-    identity_hash = models.CharField(max_length=64, unique=True)
+    identity_hash = models.CharField(max_length=64)
     version = models.BigIntegerField(default=1)
     value = models.TextField()
     updated_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        constraints = [one_of("entry_identity")]
 
     def __str__(self) -> str:
         return f"{self.session_id} {self.key}"
@@ -213,12 +223,15 @@ class IdempotencyKey(models.Model):
     route = models.TextField()
     target = models.TextField()
     key = models.TextField()
-    identity_hash = models.CharField(max_length=64, unique=True)
+    identity_hash = models.CharField(max_length=64)
     """Over (actor, route, target, key): long keys would overflow a composite index."""
     body_sha256 = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField()
     answer = models.TextField()
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [one_of("key_identity")]
 
     def __str__(self) -> str:
         return f"{self.route} {self.key}"

@@ -22,7 +22,7 @@ class Migration(migrations.Migration):
                 ('route', models.TextField()),
                 ('target', models.TextField()),
                 ('key', models.TextField()),
-                ('identity_hash', models.CharField(max_length=64, unique=True)),
+                ('identity_hash', models.CharField(max_length=64)),
                 ('body_sha256', models.CharField(max_length=64)),
                 ('status', models.PositiveSmallIntegerField()),
                 ('answer', models.TextField()),
@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('user_id', models.TextField(null=True)),
                 ('session_id', models.TextField()),
                 ('key', models.TextField()),
-                ('identity_hash', models.CharField(max_length=64, unique=True)),
+                ('identity_hash', models.CharField(max_length=64)),
                 ('version', models.BigIntegerField(default=1)),
                 ('value', models.TextField()),
                 ('updated_at', models.DateTimeField(auto_now=True)),
@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 ('namespace', models.TextField()),
                 ('user_id', models.TextField(null=True)),
                 ('session_id', models.TextField()),
-                ('identity_hash', models.CharField(max_length=64, unique=True)),
+                ('identity_hash', models.CharField(max_length=64)),
                 ('agent_id', models.TextField()),
                 ('status', models.CharField(default=sessions_app.states.ThreadStatus['IDLE'], max_length=10)),
                 ('thread_count', models.PositiveIntegerField(default=0)),
@@ -69,7 +69,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=sessions_app.models.uuid7, editable=False, primary_key=True, serialize=False)),
                 ('agent_id', models.TextField()),
                 ('thread_id', models.TextField(default='main')),
-                ('identity_hash', models.CharField(max_length=64, unique=True)),
+                ('identity_hash', models.CharField(max_length=64)),
                 ('head_seq', models.BigIntegerField(default=0)),
                 ('version', models.BigIntegerField(default=0)),
                 ('lease_owner', models.TextField(null=True)),
@@ -171,5 +171,21 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='controlrequest',
             index=models.Index(condition=models.Q(('state__in', ['requested', 'delivered', 'acknowledged'])), fields=['thread', 'id'], name='control_open'),
+        ),
+        migrations.AddConstraint(
+            model_name='agentsession',
+            constraint=models.UniqueConstraint(fields=('identity_hash',), name='session_identity'),
+        ),
+        migrations.AddConstraint(
+            model_name='agentthread',
+            constraint=models.UniqueConstraint(fields=('identity_hash',), name='thread_identity'),
+        ),
+        migrations.AddConstraint(
+            model_name='stateentry',
+            constraint=models.UniqueConstraint(fields=('identity_hash',), name='entry_identity'),
+        ),
+        migrations.AddConstraint(
+            model_name='idempotencykey',
+            constraint=models.UniqueConstraint(fields=('identity_hash',), name='key_identity'),
         ),
     ]
