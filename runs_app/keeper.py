@@ -91,11 +91,6 @@ class Keeper:
         with self._lock:
             return dict(self._desks)
 
-    @property
-    def busy(self) -> int:
-        """How many threads this process works on."""
-        return len(self._desks)
-
     # --- Life -----------------------------------------------------------------------------------
 
     def start(self) -> None:

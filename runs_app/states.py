@@ -89,39 +89,6 @@ STATUS_OF_DECISION = {
     Decision.EXPIRED: InteractionStatus.EXPIRED,
 }
 
-LABELS: dict[StrEnum, str] = {
-    TurnState.QUEUED: "Queued",
-    TurnState.RUNNING: "Running",
-    TurnState.WAITING: "Waiting",
-    TurnState.PAUSING: "Pausing",
-    TurnState.PAUSED: "Paused",
-    TurnState.CANCELLING: "Cancelling",
-    TurnState.COMPLETED: "Completed",
-    TurnState.FAILED: "Failed",
-    TurnState.CANCELLED: "Cancelled",
-    RunStatus.RUNNING: "Running",
-    RunStatus.COMPLETED: "Completed",
-    RunStatus.FAILED: "Failed",
-    RunStatus.INTERRUPTED: "Interrupted",
-    RunStatus.SUSPENDED: "Suspended",
-    RunStatus.LOST: "Lost",
-    InteractionStatus.PENDING: "Waiting for an answer",
-    InteractionStatus.APPROVED: "Approved",
-    InteractionStatus.DENIED: "Denied",
-    InteractionStatus.ANSWERED: "Answered",
-    InteractionStatus.CANCELLED: "Cancelled",
-    InteractionStatus.EXPIRED: "Expired",
-}
-
-WAIT_LABELS = {
-    WaitKind.APPROVAL: "Waits for an approval",
-    WaitKind.QUESTION: "Waits for an answer",
-    WaitKind.EXTERNAL: "Waits for a result from outside",
-    WaitKind.RECONCILE: "Waits for the outcome of a tool call",
-    WaitKind.DEFINITION: "Waits for its agent to be defined",
-    WaitKind.BUDGET: "Waits for its budget to be raised",
-}
-
 TERMINAL = frozenset({TurnState.COMPLETED, TurnState.FAILED, TurnState.CANCELLED})
 GOING = frozenset({TurnState.RUNNING, TurnState.PAUSING, TurnState.CANCELLING})
 """States in which a run works on the turn, or the next worker will."""
