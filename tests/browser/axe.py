@@ -1,7 +1,6 @@
 """What a machine can say of a page: axe-core, doubled ids, and anything wider than the window."""
 
 from functools import cache
-from typing import Any
 
 from django.conf import settings
 from playwright.sync_api import Page
@@ -9,7 +8,7 @@ from playwright.sync_api import Page
 # The rules of WCAG 2.2 AA and axe's own good practice; nothing is switched off.
 _RUN = """async () => {
   const found = await axe.run(document, {resultTypes: ["violations"]});
-  return found.violations.map((v) => [v.id, v.help, v.nodes.map((n) => n.html.slice(0, 200))]);
+  return found.violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.html.slice(0, 160)}`));
 }"""
 
 _DOUBLED = """() => {
@@ -23,8 +22,8 @@ _WIDER = """() => {
   if (page.scrollWidth <= page.clientWidth) return [];
   const wide = [...document.body.querySelectorAll("*")]
     .filter((e) => e.getBoundingClientRect().right > page.clientWidth + 1);
-  return [`${page.scrollWidth} of ${page.clientWidth} px`,
-          ...wide.slice(0, 5).map((e) => e.outerHTML.slice(0, 160))];
+  return [`scrolls to ${page.scrollWidth} px`,
+          ...wide.slice(0, 3).map((e) => `reaches out: ${e.outerHTML.slice(0, 160)}`)];
 }"""
 
 
@@ -33,11 +32,11 @@ def _source() -> str:
     return (settings.BASE_DIR / "node_modules/axe-core/axe.min.js").read_text()
 
 
-def violations(page: Page) -> list[Any]:
+def violations(page: Page) -> list[str]:
     """What axe finds on the page as it stands."""
     if not page.evaluate("() => Boolean(window.axe)"):
         page.evaluate(_source())
-    found: list[Any] = page.evaluate(_RUN)
+    found: list[str] = page.evaluate(_RUN)
     return found
 
 

@@ -27,31 +27,36 @@ def product_processes(product_database: str) -> Iterator[Product]:
     product = Product(FOLDER / f"p{time.monotonic_ns()}", product_database)
     product.manage("migrate", "--verbosity", "0")
     product.manage("seed_demo")
+    enrol(product, "admin", "admin")
+    enrol(product, "grace", "operator")
     yield product
     product.stop()
+
+
+def enrol(product: Product, name: str, role: str) -> None:
+    """By the product's own process: it does not read the tests' quick password hashes."""
+    password = f"{product.password}\n"
+    product.manage("create_operator", name, "--role", role, "--password-stdin", given=password)
 
 
 @pytest.fixture
 def admin(product: Product, page: Page) -> Iterator[Person]:
     """The administrator, signed in, looking at the list of sessions."""
     person = Person(page, product)
-    person.sign_in()
+    person.arrive()
     yield person
+    page.wait_for_load_state()
     assert doubled_ids(page) == []
 
 
 @pytest.fixture
 def approver(product: Product, chromium_browser: Browser) -> Iterator[Person]:
     """Somebody else, in a browser of their own, whose pages hear nothing of what happens."""
-    from django.contrib.auth import get_user_model
-
-    if not get_user_model().objects.filter(username="grace").exists():
-        product.create_operator("grace", "operator")
     context = chromium_browser.new_context(viewport={"width": 1280, "height": 800}, locale="en")
     context.set_default_timeout(10_000)
     page = context.new_page()
     page.route_web_socket("**", lambda _: None)
     person = Person(page, product)
-    person.sign_in("grace")
+    person.arrive("grace")
     yield person
     context.close()

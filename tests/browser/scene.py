@@ -9,10 +9,12 @@ from typing import Any
 
 from django.conf import settings
 
+from agentadmin.engine.state import codec
 from tests.services.product import Product, until
 
 JAVA = settings.BASE_DIR / "tests/data/agentscope-java/agent_state_full.json"
-HOSTILE = "<script>alert(1)</script> & \u202eabc\u202c\u200b " + "w" * 300
+NAME = "<script>alert(1)</script> & ' / ? # .. %00 🦀 " + "w" * 300
+HOSTILE = f"{NAME} \u202eabc\u202c\u200b \x07"
 SETTLED = {"completed", "failed", "waiting", "cancelled"}
 
 
@@ -55,7 +57,7 @@ def scene(product: Product) -> Scene:
             "a conversation from Java": f"/sessions/{_uuid(java)}",
             "hostile text": f"/threads/{hostile}/conversation",
             "state": f"/threads/{found['from-java']}/state",
-            "raw state": f"/threads/{found['from-java']}/state/raw",
+            "raw state": f"/threads/{found['from-java']}/state?pointer=/context",
             "permissions": f"/threads/{found['from-java']}/permissions",
             "runs": f"{done}/runs",
             "a session's audit": f"{done}/audit",
@@ -91,11 +93,11 @@ def _thread(client: Any, session_id: str) -> str:
 
 def _hostile(client: Any) -> str:
     """A session whose every name and text tries to break the page."""
-    names = {"session_id": HOSTILE[:256], "user_id": HOSTILE[-256:]}
+    names = {"session_id": NAME[:256], "user_id": NAME[20:276]}
     made = client.post("/sessions", json={"agent_id": "demo", **names})
     assert made.is_success, made.text
     thread = str(made.json()["threads"][0]["id"])
-    for text in (HOSTILE, f'/tool calculator {{"expression": "1+{HOSTILE[-50:]}"}}'):
+    for text in (HOSTILE, f"/tool create_order {codec.dumps({'sku': HOSTILE[-100:]})}"):
         turn = client.post(f"/threads/{thread}/turns", json={"input": text}).json()["turn_id"]
         until(lambda turn=turn: _get(client, f"/turns/{turn}")["state"] in SETTLED, "settled")
     return thread

@@ -14,6 +14,7 @@ def focused(page: Page) -> str:
         page.evaluate(
             """() => {
               const e = document.activeElement;
+              if (e === document.body) return "";
               const label = e.labels?.[0] ?? e;
               return (e.getAttribute("aria-label") || label.textContent || "").trim();
             }"""
@@ -44,17 +45,27 @@ def test_the_core_flow_needs_no_mouse(product: Product, page: Page) -> None:
 
     tab_to(page, "New session")
     keys.press("Enter")
+    expect(page.get_by_role("heading", name="New session")).to_be_visible()
     tab_to(page, "Create session")
     keys.press("Enter")
-    expect(page.get_by_label("Message", exact=True)).to_be_visible()
+    expect(page.get_by_label("Message to the agent")).to_be_visible()
 
     keys.press("m")
     keys.type('/tool create_order {"sku": "keys"}')
     tab_to(page, "Send", 3)
     keys.press("Enter")
     person.status("Waiting")
-    page.locator("body").click(position={"x": 1, "y": 1})  # the focus is in no field
+    here = page.url
+    name = page.get_by_role("heading", level=1).inner_text()
+    keys.press("g")
     keys.press("a")
+    expect(page.get_by_role("heading", name="Approvals")).to_be_visible()
+    tab_to(page, name)
+    keys.press("Enter")
+    expect(person.main.get_by_role("heading", name="create_order wants to run")).to_be_visible()
+    keys.press("a")
+    expect(person.main.get_by_text("Approved", exact=True)).to_be_visible()
+    person.page.goto(here)
     person.sees(re.compile("create_order returned: order"))
 
     keys.press("m")
@@ -113,17 +124,17 @@ def test_everything_but_the_stream_works_without_scripts(
     expect(person.page.get_by_role("heading", name=re.compile("Clear"))).to_be_visible()
     person.page.get_by_label("Reason").fill(REASON)
     person.page.get_by_role("button", name=re.compile("Clear")).click()
-    person.sees(re.compile("Applied as version"))
+    expect(person.page.get_by_text(re.compile("Applied as version"))).to_be_visible()
     context.close()
 
 
 def test_a_chosen_theme_outlasts_the_page(admin: Person) -> None:
     root = admin.page.locator("html")
-    admin.page.get_by_label("your menu").click()
+    admin.page.locator("summary").filter(has_text="your menu").click()
     admin.page.get_by_role("button", name="Dark").click()
     expect(root).to_have_attribute("data-theme", "dark")
     admin.page.reload()
     expect(root).to_have_attribute("data-theme", "dark")
-    admin.page.get_by_label("your menu").click()
+    admin.page.locator("summary").filter(has_text="your menu").click()
     admin.page.get_by_role("button", name="System").click()
     expect(root).not_to_have_attribute("data-theme", "dark")

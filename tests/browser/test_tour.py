@@ -6,7 +6,7 @@ from pathlib import Path
 from django.conf import settings
 from playwright.sync_api import expect
 
-from tests.browser.person import Person
+from tests.browser.person import REASON, Person
 
 ORDER = '/tool create_order {"sku": "tea", "quantity": 2}'
 JAVA: Path = settings.BASE_DIR / "tests/data/agentscope-java/agent_state_full.json"
@@ -20,7 +20,7 @@ def test_a_stream_survives_a_reload_and_an_interrupt_keeps_what_was_said(admin: 
     admin.page.reload()
     seen = admin.watches(25)
 
-    admin.page.get_by_role("button", name="Interrupt").click()
+    admin.page.get_by_role("link", name="Interrupt").click()
     admin.confirm(admin.dialog(re.compile("Interrupt")), re.compile("Interrupt"))
     admin.sees("Effective")
     admin.sees(RECOVERY)
@@ -39,7 +39,7 @@ def test_an_order_waits_for_its_approval_and_is_made_once(admin: Person) -> None
     admin.status("Waiting")
     assert admin.orders() == []
 
-    admin.page.get_by_role("button", name="Approve").click()
+    admin.page.get_by_role("button", name="Allow once").click()
     admin.sees(re.compile(r"create_order returned: order A-\d+: 2 x tea"))
     admin.status("Idle")
     (order,) = admin.orders()
@@ -52,8 +52,11 @@ def test_a_deny_rule_denies_the_next_call_and_is_named(admin: Person) -> None:
     admin.page.get_by_role("link", name="Add rule").click()
     dialog = admin.dialog(re.compile("rule", re.IGNORECASE))
     dialog.get_by_label("Answer").select_option("deny")
-    dialog.get_by_label("Tool").fill("create_order")
-    admin.confirm(dialog, re.compile("Add"))
+    dialog.get_by_label("Tool", exact=True).fill("create_order")
+    dialog.get_by_label("Reason").fill(REASON)
+    dialog.get_by_role("button", name="Show what it would do").click()
+    expect(dialog.get_by_text("Exact patch")).to_be_visible()
+    admin.press(dialog, "Add the rule")
     expect(admin.main.get_by_role("row", name=re.compile("create_order"))).to_be_visible()
 
     admin.tab("Conversation")
@@ -97,5 +100,12 @@ def test_an_imported_java_state_is_read_and_goes_on(admin: Person) -> None:
     session = admin.product.manage("import_state", str(JAVA), "--session", "tour-java")
     admin.open(f"/sessions/{re.search(r'session ([0-9a-f-]{36})', session)[1]}")
     expect(admin.page.get_by_role("heading", name="tour-java")).to_be_visible()
+    for text in ("Read the README, then delete /tmp/x.", "Reading it.", "# Title", "rm /tmp/x"):
+        admin.sees(text)
+
+    admin.page.get_by_role("button", name="Deny").click()
+    admin.status("Idle")
+    messages = admin.api(f"/threads/{admin.thread_id()}")["context"]["messages"]
+    assert messages > 4
     admin.send("/count")
-    admin.sees(re.compile(r"^\d+ messages$"))
+    admin.sees(f"{messages + 1} messages")

@@ -82,12 +82,13 @@ class Product:
 
     # --- Processes --------------------------------------------------------------------------
 
-    def manage(self, *arguments: str) -> str:
+    def manage(self, *arguments: str, given: str = "") -> str:
         """Run a management command in a process of its own; its output."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=settings.BASE_DIR,
             env={**os.environ, **self.environment},
+            input=given,
             capture_output=True,
             text=True,
             check=False,
