@@ -80,9 +80,10 @@ REDIS_URL = env.text("REDIS_URL", env.embedded_redis_url(DATA))
 BROKER_URL = env.text("BROKER_URL", REDIS_URL)
 LEASE = env.lease()
 
-# What happens during a call is told to the code between calls by these two paths.
+# What happens during a call is told to the code between calls by these paths.
 THREAD_JOURNAL = "runs_app.recorder.make_journal"
 AGENT_PERMISSIONS = "runs_app.profiles.permissions_of"
+AGENT_WINDOW = "runs_app.profiles.window_of"
 # Functions `package.module:function` that return the builder of an agent of your own.
 AGENTS = env.items("AGENTADMIN_AGENTS")
 # A run that takes longer (seconds) is interrupted; its turn keeps what it has.

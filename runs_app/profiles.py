@@ -130,3 +130,9 @@ def permissions_of(agent_id: str) -> PermissionContext:
     """What a new thread of this agent may do; of an unknown agent everything asks."""
     profile = PROFILES.get(agent_id)
     return PermissionContext() if profile is None else profile.agent.spec.permission_context
+
+
+def window_of(agent_id: str) -> int | None:
+    """How many tokens the agent's model takes in one request; None when nobody knows."""
+    profile = PROFILES.get(agent_id)
+    return None if profile is None else profile.agent.spec.model.context_window or None

@@ -10,6 +10,7 @@ from pydantic import ConfigDict, Field
 from agentadmin.engine.clock import iso
 from agentadmin.engine.journal.facts import Fact
 from agentadmin.engine.state import codec
+from sessions_app.journal.configured import agent_window
 from sessions_app.models import AgentSession, AgentThread, ControlRequest
 from sessions_app.selectors.threads import StateAt
 from sessions_app.selectors.transcript import Entry, Transcript
@@ -116,7 +117,7 @@ def thread_whole(thread: AgentThread) -> Json:
         "context": {
             "messages": thread.context_messages,
             "tokens": thread.context_tokens,
-            "window": None,
+            "window": agent_window(thread.agent_id),
         },
     }
 

@@ -1,6 +1,6 @@
-"""The journal that everything outside of a run writes through, and what a new thread may do.
+"""The journal that everything outside of a run writes through, and what is known of an agent.
 
-Both come from `runs_app`, which this app does not know: the settings name them.
+All come from `runs_app`, which this app does not know: the settings name them.
 """
 
 from __future__ import annotations
@@ -33,6 +33,13 @@ def agent_permissions(agent_id: str) -> PermissionContext:
     of_agent: Any = _imported(settings.AGENT_PERMISSIONS)
     permissions: PermissionContext = of_agent(agent_id)
     return permissions
+
+
+def agent_window(agent_id: str) -> int | None:
+    """How many tokens the agent's model takes in one request; None when nobody knows."""
+    of_agent: Any = _imported(settings.AGENT_WINDOW)
+    window: int | None = of_agent(agent_id)
+    return window
 
 
 @lru_cache(maxsize=8)

@@ -9,6 +9,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from agentadmin.access.authentication import actor_from_request
+from sessions_app.journal.configured import agent_window
 from sessions_app.pages.steps import shown_controls
 from sessions_app.selectors.recent import recent_controls
 from sessions_app.selectors.sessions import session_threads
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
 
     from agentadmin.access.actor import Actor
     from sessions_app.models import AgentThread
-
-# No definition says how large its model's window is yet; this is the offline model's.
-CONTEXT_WINDOW = 128_000
 
 TABS = (
     ("conversation", "Conversation"),
@@ -63,7 +61,7 @@ def thread_frame(actor: Actor, thread: AgentThread, tab: str) -> dict[str, Any]:
         "threads": seen,
         "tab": tab,
         "tabs": [Tab(key, label, tab_url(thread, key)) for key, label in TABS],
-        "window": CONTEXT_WINDOW,
+        "window": agent_window(thread.agent_id),
         "turn_number": thread.turns - thread.queued_turns,
         "controls": shown_controls(recent_controls(thread)),
     }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count
 
+from sessions_app.journal.configured import agent_window
 from sessions_app.models import AgentSession, AgentThread
 from sessions_app.policies import visible_sessions
 from sessions_app.selectors.paging import Page
@@ -40,6 +41,11 @@ class SessionRow:
     def context_tokens(self) -> int:
         """The fullest context of the session."""
         return max((thread.context_tokens for thread in self.threads), default=0)
+
+    @property
+    def window(self) -> int | None:
+        """What the model of the session's agent takes in one request."""
+        return agent_window(self.session.agent_id)
 
 
 def session_rows(actor: Actor, filters: SessionFilters, cursor: str | None) -> Page[SessionRow]:

@@ -15,7 +15,6 @@ from agentadmin.access.routes import requires
 from agentadmin.engine.errors import AgentAdminError, SessionExists
 from agentadmin.problems import row
 from sessions_app.forms import NewSessionForm
-from sessions_app.pages.frame import CONTEXT_WINDOW
 from sessions_app.pages.listing import chips, filters_of, query_of
 from sessions_app.policies import CREATE
 from sessions_app.selectors.listing import session_rows, status_counts
@@ -39,7 +38,6 @@ def sessions(request: HttpRequest) -> HttpResponse:
         "older_url": f"?{older}" if older else "",
         "newer_url": f"?{urlencode(query)}" if request.GET.get("cursor") else "",
         "chips": chips(query, status_counts(actor)),
-        "window": CONTEXT_WINDOW,
         "may_create": actor.may(CREATE),
         **query,
     }
