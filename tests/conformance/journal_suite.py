@@ -10,6 +10,7 @@ from agentadmin.engine.identity import ThreadKey, new_id
 from agentadmin.engine.journal.base import Batch, CommitKind, Release, ThreadJournalStore, ThreadRef
 from agentadmin.engine.journal.facts import FactType, NewFact
 from agentadmin.engine.journal.loading import load, refresh
+from agentadmin.engine.journal.projection import digest
 from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.messages import user_message
 
@@ -243,6 +244,27 @@ class JournalConformance:
         await refresh(journal, held)
         assert (held.version, held.seq) == (writer.projection.version, writer.projection.seq)
         assert held.messages() == writer.projection.messages()
+
+    async def test_a_projection_that_caught_up_writes_valid_digests(
+        self, journal: ThreadJournalStore
+    ) -> None:
+        writer = await opened(journal)
+        await say(writer, "one")
+        held = await load(journal, writer.ref)
+        writer.state.set_summary("changed by somebody else")
+        await writer.flush(reason="edit")
+        await refresh(journal, held)
+        later = JournalWriter(journal, held, lease=writer.lease)
+        await say(later, "two")
+        snapshot = await journal.snapshot(writer.ref)
+        assert snapshot is not None
+        fresh = await load(journal, writer.ref)
+        assert fresh.state().summary == "changed by somebody else"
+        again = digest(snapshot.version, snapshot.substate_commit, fresh.items.values())
+        assert (again, fresh.substate_commit) == (snapshot.digest, snapshot.substate_commit)
+        one = await journal.snapshot(writer.ref, 2)
+        assert one is not None
+        assert one.substate_commit == snapshot.substate_commit
 
 
 async def state_texts(journal: ThreadJournalStore, ref: ThreadRef) -> list[str]:

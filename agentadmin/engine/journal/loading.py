@@ -41,13 +41,17 @@ async def load(
 
 
 def _adopt(projection: ThreadProjection, snapshot: Snapshot) -> None:
+    _adopt_substate(projection, snapshot)
+    projection.seq = snapshot.seq
+
+
+def _adopt_substate(projection: ThreadProjection, snapshot: Snapshot) -> None:
     substate = codec.loads(snapshot.substate)
     if not isinstance(substate, dict):
         raise StateUnreadable(f"The state of version {snapshot.version} is not an object.")
     projection.substate = substate
     projection.substate_commit = snapshot.substate_commit
     projection.version = snapshot.version
-    projection.seq = snapshot.seq
 
 
 async def refresh(
@@ -62,7 +66,12 @@ async def refresh(
     if head.seq > projection.seq:
         await _read(store, projection, after=projection.seq, through=head.seq)
     projection.seq = head.seq
-    projection.version = head.version
+    if head.version != projection.version:
+        # Somebody else's commit: its facts give the values, only its row the commitment.
+        snapshot = await store.snapshot(projection.ref, head.version)
+        if snapshot is None:
+            raise StateUnreadable(f"Version {head.version} of this thread is missing.")
+        _adopt_substate(projection, snapshot)
 
 
 async def fill(store: ThreadJournalStore, projection: ThreadProjection, through: int) -> None:
