@@ -54,8 +54,11 @@ def _looser(strict: PermissionContext, loose: PermissionContext, words: _Words) 
 
 def added_rules(before: PermissionContext, after: PermissionContext) -> list[Placed]:
     """The rules of `after` that `before` does not have."""
-    known = list(before.rules())
-    return [each for each in after.rules() if each not in known]
+    # Rules with fields of their own cannot be hashed: only those alike are compared.
+    known: dict[tuple[str, str, str | None, str | None], list[Placed]] = {}
+    for each in before.rules():
+        known.setdefault(_effect(each), []).append(each)
+    return [each for each in after.rules() if each not in known.get(_effect(each), ())]
 
 
 def describe(placed: Placed) -> str:
@@ -70,7 +73,7 @@ def _new_effects(
     before: PermissionContext, after: PermissionContext, behaviors: tuple[Behavior, ...]
 ) -> list[Placed]:
     """Rules that do in `after` what none does in `before`; a source changes nothing."""
-    known = [_effect(each) for each in before.rules()]
+    known = {_effect(each) for each in before.rules()}
     return [e for e in after.rules() if e[0] in behaviors and _effect(e) not in known]
 
 
