@@ -61,7 +61,8 @@ def news(thread: AgentThread, after: int) -> Conversation | None:
     if len(fresh) == MOST_NEWS:
         return None
     turns = {fact.turn_id for fact in fresh if fact.turn_id}
-    older = read_facts(known & Q(seq__lte=after, turn_id__in=turns), MOST_FACTS) if turns else []
+    recent = Q(seq__lte=after, seq__gt=after - MOST_FACTS, turn_id__in=turns)
+    older = read_facts(known & recent, MOST_FACTS) if turns else []
     facts = [*older, *fresh]
     entries = _entries(facts, thread)
     items = Scan(_surroundings(thread, entries, facts)).run(entries, facts)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sessions_app.models import AgentThread
 
 TEMPLATE = "runs/conversation.html"
+HEAD_ONLY = "runs/conversation_head.html"
 
 
 @requires(READ)
@@ -76,6 +77,10 @@ def _lens(request: HttpRequest, thread: AgentThread) -> dict[str, Any]:
 
 def _fragment(request: HttpRequest, thread: AgentThread, after: int) -> HttpResponse:
     """Only what facts after a seq touched; a page that is far behind is loaded afresh."""
+    if "frozen" in request.GET:
+        # An older page or another lens: what is new does not belong there, the header does.
+        lens = request.GET.get("lens", "full")
+        return thread_page(request, thread, "conversation", HEAD_ONLY, lens=lens)
     talk = news(thread, after)
     if talk is None:
         return HttpResponse(headers={"HX-Refresh": "true"})
