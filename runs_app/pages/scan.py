@@ -154,7 +154,7 @@ class Scan:
         head = self.heads.get(turn_id)
         if head is None:
             number, turn = known
-            head = self.heads[turn_id] = TurnHead(min(turn.start_seq, seq), touched, number, turn)
+            head = self.heads[turn_id] = TurnHead(seq, touched, number, turn)
             self.items.append(head)
         head.touched = max(head.touched, touched)
         head.run_id = run_id or head.run_id

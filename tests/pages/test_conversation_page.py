@@ -166,3 +166,15 @@ def test_a_malformed_place_is_refused(
 ) -> None:
     answer = visit("viewer").fragment(address(thread), **query)
     assert answer.status_code == 422
+
+
+def test_elements_stand_in_the_order_that_news_would_put_them_in(
+    thread: AgentThread, talk: Talk
+) -> None:
+    # Both turns are accepted before the first one writes anything.
+    talk(thread, "/echo one", "/echo two")
+    seqs = [item.seq for item in conversation(thread).items]
+    assert seqs == sorted(seqs)
+    fresh = news(thread, 2)
+    assert fresh
+    assert [item.seq for item in fresh.items] == seqs
