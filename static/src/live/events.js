@@ -6,11 +6,16 @@ function cut(text) {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
 }
 
+function wordsOf(block) {
+  if (block.output !== undefined) return textOf({ content: block.output });
+  return block.text ?? block.thinking ?? (block.name ? `${block.name}()` : "");
+}
+
 function textOf(message) {
   const content = message?.content;
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content.map((block) => block.text ?? block.thinking ?? (block.name ? `${block.name}()` : "")).filter(Boolean).join(" ");
+  return content.map(wordsOf).filter(Boolean).join(" ");
 }
 
 const LINES = {

@@ -101,6 +101,10 @@ class LivePage {
     part("pause")?.addEventListener("click", () => follow.stop());
     part("jump")?.addEventListener("click", () => follow.jump());
     draw();
+    // Whoever has just sent something wants to see what comes of it.
+    document.addEventListener("htmx:after:swap", ({ detail }) => {
+      if (detail.ctx?.target?.id === "composer") follow.jump();
+    });
     // A running thread opens at its newest line, unless the address or the reader says otherwise.
     const untouched = !location.hash && document.scrollingElement.scrollTop === 0;
     if (this.root.dataset.start === "end" && untouched) follow.jump();
