@@ -14,7 +14,8 @@ from runs_app.models import Turn
 from runs_app.pages.scan import SCANNED, Scan, Surroundings
 from runs_app.selectors.interactions import open_interactions
 from runs_app.states import TurnState
-from sessions_app.journal.rows import read_facts, read_facts_at
+from sessions_app.journal.reading import facts_at
+from sessions_app.journal.rows import read_facts
 from sessions_app.selectors.transcript import Entry, transcript
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _entries(facts: Sequence[Fact], thread: AgentThread) -> list[Entry]:
     """Messages from facts: a later fact with the same key replaces the earlier one in place."""
     items = [fact for fact in facts if fact.type in ITEM_TYPES]
     sources = [seq for seq in map(input_seq, items) if seq is not None]
-    known = {fact.seq: fact for fact in (*facts, *read_facts_at(str(thread.id), sources))}
+    known = {fact.seq: fact for fact in (*facts, *facts_at(str(thread.id), sources))}
     made: dict[str, Entry] = {}
     for fact in items:
         item = item_of(fact, known)

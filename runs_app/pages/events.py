@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from agentadmin.engine.journal.facts import Fact
 
 LONGEST = 240
+GROUPS: dict[str, tuple[str, ...]] = {
+    "all": (),
+    "messages": ("message",),
+    "tools": ("tool",),
+    "questions": ("interaction",),
+    "course": ("run", "turn", "recovery", "request"),
+    "state": ("state", "context", "permission", "plan", "task", "migration"),
+}
+"""Which stored events a reader wants, by the first word of their type."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from sessions_app.journal.rows import read_facts
 from sessions_app.models import JournalFact
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentadmin.engine.journal.facts import Fact
     from runs_app.models import Run
 
@@ -22,9 +24,13 @@ def facts_of_run(run: Run) -> list[Fact]:
     return read_facts(_of(run), MOST)
 
 
-def newest_facts(run: Run, before: int | None) -> tuple[list[Fact], int | None]:
+def newest_facts(
+    run: Run, before: int | None, prefixes: Sequence[str] = ()
+) -> tuple[list[Fact], int | None]:
     """The newest facts of a run before a seq, in order, and where the older ones end."""
     wanted = _of(run) if before is None else _of(run) & Q(seq__lt=before)
+    if prefixes:
+        wanted &= Q(type__regex=f"^({'|'.join(prefixes)})/")
     seqs = JournalFact.objects.filter(wanted).order_by("-seq").values_list("seq", flat=True)
     found = list(seqs[: PAGE + 1])
     if not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
@@ -12,7 +13,7 @@ from agentadmin.access.actor import READ
 from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.routes import requires
 from agentadmin.engine.clock import now
-from runs_app.pages.events import event_of
+from runs_app.pages.events import GROUPS, event_of
 from runs_app.pages.timeline import timeline
 from runs_app.selectors.of_turns import runs_of_turns, turn_of_run
 from runs_app.selectors.runs import run_detail
@@ -57,17 +58,17 @@ def run_page(request: HttpRequest, run_id: str) -> HttpResponse:
     actor = actor_from_request(request)
     run = run_detail(actor, run_id)
     note_read(actor, run.thread, "run")
-    before = number(request, "before")
-    context = thread_frame(actor, run.thread, "runs") | _run(run, before)
+    show = request.GET.get("show", "all")
+    context = thread_frame(actor, run.thread, "runs") | _run(run, number(request, "before"), show)
     pieces = is_fragment(request) and "after_seq" in request.GET
     template = "runs/run_news.html" if pieces else "runs/run.html"
     return render(request, template, context)
 
 
-def _run(run: Run, before: int | None) -> dict[str, Any]:
+def _run(run: Run, before: int | None, show: str) -> dict[str, Any]:
     facts = facts_of_run(run)
     end = run.ended_at or now()
-    events, older = newest_facts(run, before)
+    events, older = newest_facts(run, before, GROUPS.get(show, ()))
     turn: Turn | None = turn_of_run(run)
     return {
         "run": run,
@@ -75,7 +76,9 @@ def _run(run: Run, before: int | None) -> dict[str, Any]:
         "took": (end - run.started_at).total_seconds(),
         "timeline": timeline(facts, end, is_cut=len(facts) == MOST),
         "events": [event_of(fact) for fact in events],
-        "older_url": f"?before={older}#events" if older else "",
+        "older_url": f"?show={quote(show)}&before={older}#events" if older else "",
+        "show": show,
+        "groups": list(GROUPS),
         "is_newest": before is None,
         "run_controls": shown_controls(controls_of_run(run.thread, run.id)),
     }

@@ -114,12 +114,22 @@ def test_older_events_of_a_long_run_are_one_page_back(
     talk(thread, '/tool calculator {"expression": "6 * 7"}')
     path = f"/runs/{Run.objects.get().id}"
     newest = html(visit("viewer").get(path))
-    before = re.search(r'href="\?before=(\d+)#events"', newest)
+    before = re.search(r'href="\?show=all&amp;before=(\d+)#events"', newest)
     assert before
     older = html(visit("viewer").get(path, before=before[1]))
     shown = [re.findall(r'<span class="seq">(\d+)</span>', page) for page in (older, newest)]
     assert len(shown[0]) == len(shown[1]) == 4
     assert int(shown[0][-1]) < int(shown[1][0])
+
+
+def test_stored_events_are_filtered_by_what_they_are_about(
+    visit: Visit, thread: AgentThread, talk: Talk
+) -> None:
+    talk(thread, '/tool calculator {"expression": "6 * 7"}')
+    path = f"/runs/{Run.objects.get().id}"
+    kinds = re.findall(r'data-type="([^"]+)"', html(visit("viewer").get(path, show="tools")))
+    assert kinds == ["tool/decision", "tool/dispatch", "tool/result"]
+    assert visit("viewer").get(path, show='"><x').status_code == 200
 
 
 @pytest.mark.parametrize("run_id", ["nothing", "a/b", "..%2f", "\u202e", "x" * 300])
