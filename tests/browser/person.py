@@ -44,12 +44,12 @@ class Person:
         self.page.get_by_role("button", name="Sign in").click()
         expect(self.page.get_by_role("heading", name="Sessions", exact=True)).to_be_visible()
 
-    def new_session(self, agent: str = "demo") -> str:
+    def new_session(self, name: str = "", user: str = "") -> str:
         """By the form; the id that was chosen."""
-        name = f"tour-{uuid.uuid4().hex[:8]}"
+        name = name or f"tour-{uuid.uuid4().hex[:8]}"
         self.page.get_by_role("link", name="New session").first.click()
-        self.page.get_by_label("Agent").fill(agent)
         self.page.get_by_label("Session id").fill(name)
+        self.page.get_by_label("User", exact=True).fill(user)
         self.page.get_by_role("button", name="Create session").click()
         expect(self.page.get_by_role("heading", name=name)).to_be_visible()
         return name
@@ -68,8 +68,10 @@ class Person:
 
     def send(self, text: str) -> None:
         """Write into the message box and send."""
-        self.page.get_by_label("Message to the agent").fill(text)
+        box = self.page.get_by_label("Message to the agent")
+        box.fill(text)
         self.page.get_by_role("button", name="Send").click()
+        expect(box).to_have_value("")
 
     def sees(self, text: str | re.Pattern[str]) -> None:
         """The page says it, within a while."""

@@ -70,6 +70,7 @@ def scene(product: Product) -> Scene:
             "set summary": f"{done}/act/set_summary",
             "widen": f"{done}/act/set_permission_mode?mode=bypass",
             "API": "/api/v1/docs",
+            "approvals": "/approvals",
             "nothing": "/sessions/00000000-0000-7000-8000-000000000000",
         }
     )

@@ -38,6 +38,7 @@ PAGES = (
     "add rule",
     "set summary",
     "widen",
+    "approvals",
     "API",
     "nothing",
 )

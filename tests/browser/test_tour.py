@@ -33,6 +33,18 @@ def test_a_stream_survives_a_reload_and_an_interrupt_keeps_what_was_said(admin: 
     assert admin.words() == kept
 
 
+def test_what_is_typed_while_a_message_is_sent_is_kept(admin: Person) -> None:
+    admin.new_session()
+    box = admin.page.get_by_label("Message to the agent")
+    box.fill("/echo first")
+    with admin.page.expect_response("**/messages"):
+        admin.page.get_by_role("button", name="Send").click()
+        box.fill("/echo second")
+    admin.sees(re.compile("^first$"))
+    expect(box).to_have_value("/echo second")
+    expect(box).to_be_focused()
+
+
 def test_an_order_waits_for_its_approval_and_is_made_once(admin: Person) -> None:
     admin.new_session()
     admin.send(ORDER)

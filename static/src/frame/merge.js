@@ -10,6 +10,11 @@ function keepOpen(old, next) {
   }
 }
 
+// What was sent is no draft any more; what is typed while the answer is under way still is one.
+document.addEventListener("submit", ({ target }) => {
+  for (const field of target.querySelectorAll(FIELDS)) if (field.id) field.defaultValue = field.value;
+});
+
 function keepTyped(old, next) {
   for (const field of old.querySelectorAll(FIELDS)) {
     if (!field.id || field.type === "hidden") continue;
