@@ -11,7 +11,7 @@ from runs_app.selectors.interactions import open_interactions
 from runs_app.selectors.runs import run_page
 from runs_app.selectors.turns import turn_page
 from runs_app.states import TERMINAL
-from sessions_app.journal.rows import read_facts_at
+from sessions_app.journal.reading import facts_at
 from sessions_app.mailbox import open_controls
 from sessions_app.models import AgentThread
 from sessions_app.schemas import control_whole, thread_whole, transcript_page
@@ -76,7 +76,7 @@ def _read(actor: Actor, thread: AgentThread, limit: int) -> dict[str, Any]:
 def _inputs(thread: AgentThread, turns: Sequence[Turn]) -> dict[str, Any]:
     """What was submitted and is not done, by the seq that later `message/user` events refer to."""
     seqs = [turn.start_seq for turn in turns if turn.state not in TERMINAL]
-    return {str(f.seq): f.payload["input"] for f in read_facts_at(str(thread.id), seqs)}
+    return {str(f.seq): f.payload["input"] for f in facts_at(str(thread.id), seqs)}
 
 
 def _head(thread: AgentThread) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from django.db import IntegrityError, connections, transaction
 from django.db.models import F, Q
@@ -11,7 +10,7 @@ from django.db.models import F, Q
 from agentadmin.engine.clock import now
 from agentadmin.engine.errors import StateUnreadable
 from agentadmin.engine.identity import ThreadKey
-from agentadmin.engine.journal.base import Head, Snapshot, ThreadRef
+from agentadmin.engine.journal.base import Head, ThreadRef
 from agentadmin.engine.journal.facts import Fact
 from agentadmin.engine.state import codec
 from sessions_app.journal import sql
@@ -20,7 +19,6 @@ from sessions_app.models import (
     AgentThread,
     JournalFact,
     Payload,
-    StateSnapshot,
 )
 
 
@@ -99,7 +97,8 @@ def head_row(thread_id: str, using: str = "default") -> Head | None:
     return None if row is None else Head(row[0], row[1], row[2], row[3], bool(row[4]))
 
 
-_FACT_COLUMNS = (
+FACT_COLUMNS = (
+    "thread_id",
     "seq",
     "type",
     "turn_id",
@@ -120,21 +119,13 @@ def read_facts(query: Q, limit: int, using: str = "default") -> list[Fact]:
         JournalFact.objects.using(using)
         .filter(query)
         .order_by("seq")
-        .values_list("thread_id", *_FACT_COLUMNS)[:limit]
+        .values_list(*FACT_COLUMNS)[:limit]
     )
-    return _facts(rows, using)
+    return facts_of(rows, using)
 
 
-def read_facts_at(thread_id: str, seqs: list[int], using: str = "default") -> list[Fact]:
-    """The facts at these seqs; runs of seqs are read as ranges, in chunks."""
-    facts: list[Fact] = []
-    for start in range(0, len(seqs), 500):
-        chunk = sorted(seqs)[start : start + 500]
-        facts += read_facts(Q(thread_id=thread_id, seq__in=chunk), len(chunk), using)
-    return facts
-
-
-def _facts(rows: list[tuple[Any, ...]], using: str) -> list[Fact]:
+def facts_of(rows: list[tuple[Any, ...]], using: str) -> list[Fact]:
+    """Facts of rows of `FACT_COLUMNS`."""
     outside = [bytes(row[9]) for row in rows if row[7] is None]
     texts: dict[bytes, str | None] = {}
     if outside:
@@ -153,33 +144,4 @@ def _fact(row: tuple[Any, ...], texts: dict[bytes, str | None]) -> Fact:
     payload = codec.loads(text)
     return Fact(
         seq, type_, payload, turn_id, run_id, step_id, required, at, epoch, commit, salt is None
-    )
-
-
-def read_snapshot(thread_id: str, version: int | None, using: str = "default") -> Snapshot | None:
-    """The snapshot of a version, or the newest, with its substate's text resolved."""
-    snapshots = StateSnapshot.objects.using(using).filter(thread_id=UUID(thread_id))
-    row = (
-        snapshots.order_by("-version").first()
-        if version is None
-        else snapshots.filter(version=version).first()
-    )
-    if row is None:
-        return None
-    holder = row
-    if row.substate is None:
-        holder = snapshots.get(version=row.substate_version)
-    return Snapshot(
-        version=row.version,
-        seq=row.seq,
-        replaced_seq=row.replaced_seq,
-        substate=holder.substate or "",
-        substate_commit=bytes(row.substate_commit),
-        digest=bytes(row.digest),
-        reason=row.reason,
-        actor=row.actor,
-        at=row.created_at,
-        messages=row.messages,
-        tokens=row.tokens,
-        erased=holder.substate_salt is None,
     )

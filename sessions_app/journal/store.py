@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
 from asgiref.sync import sync_to_async
 from django.db import connections, transaction
-from django.db.models import F, Q
+from django.db.models import F
 
 from agentadmin.engine.errors import Fenced, NotFound, StaleVersion, ThreadBusy
 from agentadmin.engine.journal.base import (
@@ -25,8 +24,8 @@ from agentadmin.engine.journal.base import (
     ThreadRef,
 )
 from agentadmin.engine.journal.facts import Fact, FactType
+from sessions_app.journal import reading, single, sql
 from sessions_app.journal import rows as table
-from sessions_app.journal import single, sql
 from sessions_app.models import AgentThread, JournalFact, StateSnapshot
 
 if TYPE_CHECKING:
@@ -167,17 +166,13 @@ class DjangoThreadJournal:
         through: int | None = None,
     ) -> list[Fact]:
         """Facts in seq order, `after` excluded, `through` included."""
-        query = Q(thread_id=ref.id, seq__gt=after)
-        if types is not None:
-            query &= Q(type__in=list(types))
-        if through is not None:
-            query &= Q(seq__lte=through)
-        return await sync_to_async(partial(table.read_facts, query, limit, self.using))()
+        read = sync_to_async(reading.facts_between)
+        return await read(ref.id, after, through, types, limit, self.using)
 
     async def facts_at(self, ref: ThreadRef, seqs: Collection[int]) -> dict[int, Fact]:
         """The facts at these seqs."""
-        read = sync_to_async(table.read_facts_at)
-        return {fact.seq: fact for fact in await read(ref.id, list(seqs), self.using)}
+        read = sync_to_async(reading.facts_at)
+        return {fact.seq: fact for fact in await read(ref.id, seqs, self.using)}
 
     async def has_run(self, ref: ThreadRef, run_id: str) -> bool:
         """Whether the thread holds a run with this id."""
@@ -187,7 +182,7 @@ class DjangoThreadJournal:
 
     async def snapshot(self, ref: ThreadRef, version: int | None = None) -> Snapshot | None:
         """The snapshot of a version, or the newest."""
-        return await sync_to_async(table.read_snapshot)(ref.id, version, self.using)
+        return await sync_to_async(reading.snapshot)(ref.id, version, self.using)
 
 
 def active_run(thread_id: str, using: str = "default") -> str | None:

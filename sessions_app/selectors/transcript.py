@@ -18,7 +18,8 @@ from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.journal.facts import ITEM_TYPES, Fact, FactType
 from agentadmin.engine.journal.projection import entry_seqs, input_seq, item_of
 from agentadmin.engine.state import codec
-from sessions_app.journal.rows import read_facts, read_facts_at
+from sessions_app.journal.reading import facts_at
+from sessions_app.journal.rows import read_facts
 from sessions_app.models import AgentThread, JournalFact
 from sessions_app.selectors.paging import DEFAULT_LIMIT, checked_limit
 
@@ -135,16 +136,16 @@ def _keys(thread: AgentThread, as_of: int) -> Iterable[tuple[int, str]]:
             unread.append(seq)
         else:
             yield seq, codec.loads(found[1])
-    for fact in read_facts_at(str(thread.id), unread):
+    for fact in facts_at(str(thread.id), unread):
         yield fact.seq, fact.payload["item"]
 
 
 def _entries(thread: AgentThread, page: Sequence[_Place], index: _Index) -> list[Entry]:
     seqs = {place.latest for place in page} | {place.first for place in page}
-    facts = {fact.seq: fact for fact in read_facts_at(str(thread.id), list(seqs))}
+    facts = {fact.seq: fact for fact in facts_at(str(thread.id), list(seqs))}
     sources = {input_seq(fact) for fact in facts.values() if fact.type in ITEM_TYPES}
     missing = [seq for seq in sources if seq is not None and seq not in facts]
-    known = facts | {fact.seq: fact for fact in read_facts_at(str(thread.id), missing)}
+    known = facts | {fact.seq: fact for fact in facts_at(str(thread.id), missing)}
     return [_entry(place, known, in_context=place.key in index.context) for place in page]
 
 
