@@ -5,6 +5,8 @@ import os
 from celery import Celery
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentadmin.settings")
+# The checks load every page and the whole API; `up` and the commands run them already.
+os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 
 from django.conf import settings
 
