@@ -39,7 +39,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
     next_ = safe_next(request)
     if request.method != "POST":
         if request.user.is_authenticated:
-            return redirect(next_)
+            return HttpResponseRedirect(next_)
         return _page(request, "access/sign_in.html", SignInForm(), next_)
     form = SignInForm(request.POST)
     if not form.is_valid():
@@ -49,7 +49,7 @@ def sign_in(request: HttpRequest) -> HttpResponse:
         proof.sign_in(request, name=given["username"], password=given["password"])
     except (NotAuthenticated, RateLimited) as error:
         return _refused(request, "access/sign_in.html", form, next_, error)
-    return redirect(next_)
+    return HttpResponseRedirect(next_)
 
 
 @requires(PUBLIC)
@@ -77,7 +77,8 @@ def step_up(request: HttpRequest) -> HttpResponse:
         proof.step_up(request, password=form.cleaned_data["password"])
     except (NotAuthenticated, RateLimited) as error:
         return _refused(request, "access/step_up.html", form, next_, error)
-    return _RedirectWithBody(next_) if carried_fields(request) else redirect(next_)
+    goes = _RedirectWithBody if carried_fields(request) else HttpResponseRedirect
+    return goes(next_)
 
 
 def safe_next(request: HttpRequest) -> str:
@@ -86,7 +87,8 @@ def safe_next(request: HttpRequest) -> str:
     safe = url_has_allowed_host_and_scheme(
         wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
     )
-    return wanted if safe else settings.LOGIN_REDIRECT_URL
+    # A path from the root: a bare word is no address, and a relative one leads anywhere.
+    return wanted if safe and wanted.startswith("/") else settings.LOGIN_REDIRECT_URL
 
 
 def carried_fields(request: HttpRequest) -> list[tuple[str, str]]:

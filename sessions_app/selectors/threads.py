@@ -63,6 +63,9 @@ def thread_of_session(session: AgentSession, thread_id: str | None) -> AgentThre
 
 def state_at(thread: AgentThread, version: int | None = None) -> StateAt:
     """The state at a version, or the newest committed one; detached, so that reading is reading."""
+    if version is not None and version > thread.version:
+        # No database is asked for a number that its columns may not even hold.
+        raise NotFound(f"This thread has no version {version}.")
     ref = thread_ref(thread)
     first = ThreadProjection(ref)
     projection = first if version == 0 else async_to_sync(load)(thread_journal(), ref, version)

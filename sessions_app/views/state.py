@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from agentadmin.access.actor import READ
 from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.routes import requires
-from agentadmin.engine.errors import DecodeError, InvalidInput, StateUnreadable
+from agentadmin.engine.errors import DecodeError, InvalidInput, NotFound, StateUnreadable
 from agentadmin.engine.state import codec
 from sessions_app.pages.frame import thread_page
 from sessions_app.pages.rules import rule_count
@@ -76,8 +76,9 @@ def fact_raw(request: HttpRequest, thread_id: str, seq: int) -> HttpResponse:
     thread = thread_detail(actor, thread_id)
     note_read(actor, thread, "facts")
     found = fact_page(thread, after=max(seq - 1, 0), limit=1).items
-    fact = found[0] if found and found[0].seq == seq else None
-    return _text(codec.pretty(fact.payload) if fact else "null", f"fact-{seq}.json")
+    if not found or found[0].seq != seq:
+        raise NotFound(f"This thread has no fact {seq}.")
+    return _text(codec.pretty(found[0].payload), f"fact-{seq}.json")
 
 
 def number(request: HttpRequest, name: str) -> int | None:

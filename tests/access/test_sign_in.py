@@ -137,6 +137,13 @@ def test_sign_in_is_refused_without_a_csrf_token() -> None:
     assert sign_in(Client(enforce_csrf_checks=True)).status_code == 403
 
 
+@pytest.mark.parametrize("next_", ["abc", "0", "'", "🙂", "x" * 500, "sign_out"])
+def test_a_bare_word_is_no_address_to_go_on_to(next_: str) -> None:
+    client = Client()
+    assert sign_in(client, next_=next_)["Location"] == "/"
+    assert client.get("/sign-in", {"next": next_})["Location"] == "/"
+
+
 def test_whoever_is_signed_in_goes_on(rf: RequestFactory) -> None:
     client = Client()
     sign_in(client)

@@ -126,6 +126,13 @@ def test_ids_of_no_row_are_404(operator: Caller, path: str, id_: str) -> None:
     assert operator.get(path.format(id_)).status_code == 404
 
 
+@pytest.mark.parametrize("version", ["-1", "2", "2147483648", str(2**63), "9" * 30])
+def test_a_version_that_never_was_is_not_found(
+    operator: Caller, thread: AgentThread, state: str, version: str
+) -> None:
+    assert problem(operator.get(state, version=version))[:2] == (404, "not_found")
+
+
 @pytest.mark.parametrize("limit", ["-1", "0", "201", "999999999999999999999", "ten", "1.5", ""])
 @pytest.mark.parametrize(
     "path", ["/sessions", "/threads/{}/facts", "/threads/{}/transcript", "/audit"]

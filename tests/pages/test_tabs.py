@@ -54,6 +54,15 @@ def test_a_wrong_version_or_pointer_is_refused(
     assert visit("viewer").get(address(thread, "state"), **query).status_code == status
 
 
+@pytest.mark.parametrize("seq", ["0", "99", str(2**63)])
+def test_a_fact_that_never_was_is_not_found(
+    visit: Visit, thread: AgentThread, talk: Talk, seq: str
+) -> None:
+    talk(thread, "hello")
+    assert visit("viewer").get(address(thread, "facts/1/raw")).status_code == 200
+    assert visit("viewer").get(address(thread, f"facts/{seq}/raw")).status_code == 404
+
+
 def test_the_thirteen_steps_stand_in_order_with_their_rules(
     visit: Visit, thread: AgentThread
 ) -> None:
