@@ -27,7 +27,6 @@ INSTALLED_APPS = [
     "django.contrib.messages",
     "django.contrib.staticfiles",
     "channels",
-    "ninja",
     "agentadmin.access",
     "agentadmin.audit",
     "sessions_app",
