@@ -2,8 +2,11 @@
 
 import time
 from collections.abc import Iterator
+from threading import Thread
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.db import connection
 from playwright.sync_api import Browser, Page
 
@@ -11,6 +14,8 @@ from tests.browser.axe import doubled_ids
 from tests.browser.person import Person
 from tests.services.folder import FOLDER
 from tests.services.product import Product
+
+HASHER = PBKDF2PasswordHasher()
 
 
 @pytest.fixture(scope="session")
@@ -26,25 +31,48 @@ def product_processes(product_database: str) -> Iterator[Product]:
     """As in other live tests, but started once: a browser test kills nothing."""
     product = Product(FOLDER / f"p{time.monotonic_ns()}", product_database)
     product.manage("migrate", "--verbosity", "0")
-    product.manage("seed_demo")
-    enrol(product, "admin", "admin")
-    enrol(product, "grace", "operator")
     yield product
     product.stop()
 
 
+@pytest.fixture(scope="package")
+def seeding(product_processes: Product) -> Thread:
+    """The demo is made while the processes start."""
+    thread = Thread(target=product_processes.manage, args=("seed_demo",))
+    thread.start()
+    return thread
+
+
+@pytest.fixture(autouse=True)
+def _furnished(seeding: Thread, product: Product) -> None:
+    """No test makes a session before the demo's are there."""
+    seeding.join()
+    enrol(product, "admin", "admin")
+    enrol(product, "grace", "operator")
+
+
 def enrol(product: Product, name: str, role: str) -> None:
-    """By the product's own process: it does not read the tests' quick password hashes."""
-    password = f"{product.password}\n"
-    product.manage("create_operator", name, "--role", role, "--password-stdin", given=password)
+    """Somebody who can sign in: the product's processes do not know the tests' quick hashes."""
+    users = get_user_model().objects.filter(username=name)
+    if not users.exists():
+        product.create_operator(name, role)
+    if not users.filter(password__startswith=HASHER.algorithm).exists():
+        users.update(password=HASHER.encode(product.password, "salt-of-the-tests", 1_000))
 
 
 @pytest.fixture
-def admin(product: Product, page: Page) -> Iterator[Person]:
-    """The administrator, signed in, looking at the list of sessions."""
+def visitor(product: Product, page: Page) -> Person:
+    """The administrator, signed in, in front of an empty page."""
     person = Person(page, product)
     person.arrive()
-    yield person
+    return person
+
+
+@pytest.fixture
+def admin(visitor: Person, page: Page) -> Iterator[Person]:
+    """The administrator, looking at the list of sessions."""
+    visitor.open("/sessions")
+    yield visitor
     page.wait_for_load_state()
     assert doubled_ids(page) == []
 

@@ -27,11 +27,10 @@ class Person:
         self.page.goto(f"{self.product.url}{path}")
 
     def arrive(self, name: str = "admin") -> None:
-        """At the list of sessions, signed in: by the form the first time, then by its cookie."""
+        """Signed in: by the form the first time, then by the cookie that it gave."""
         key = (self.product.url, name)
         if key in _COOKIES:
             self.page.context.add_cookies(_COOKIES[key])
-            self.open("/sessions")
             return
         self.sign_in(name)
         _COOKIES[key] = self.page.context.cookies()

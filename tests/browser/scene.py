@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -30,10 +29,10 @@ class Scene:
 
 @cache
 def scene(product: Product) -> Scene:
-    """Made once per product, by the product's own commands and API."""
-    product.manage("seed_demo")
-    java = product.manage("import_state", str(JAVA), "--session", "from-java")
+    """Made once per product, by its own API; the demo is there."""
     with product.client() as client:
+        state = {"state": codec.loads(JAVA.read_bytes()), "session_id": "from-java"}
+        assert client.post("/sessions/import", json=state).is_success
         hostile = _hostile(client)
         sessions = {s["session_id"]: s["id"] for s in _get(client, "/sessions?limit=200")["items"]}
         found = {name: _thread(client, id) for name, id in sessions.items()}
@@ -54,7 +53,7 @@ def scene(product: Product) -> Scene:
             "a failed turn": f"/threads/{found['weather-station']}/conversation",
             "a question in Chinese": f"/threads/{found['客服-订单查询']}/conversation",
             "an approval in Arabic": f"/threads/{found['مكتب-المساعدة']}/conversation",
-            "a conversation from Java": f"/sessions/{_uuid(java)}",
+            "a conversation from Java": f"/sessions/{sessions['from-java']}",
             "hostile text": f"/threads/{hostile}/conversation",
             "state": f"/threads/{found['from-java']}/state",
             "raw state": f"/threads/{found['from-java']}/state?pointer=/context",
@@ -80,12 +79,6 @@ def _get(client: Any, path: str) -> Any:
     answer = client.get(path)
     assert answer.is_success, answer.text
     return answer.json()
-
-
-def _uuid(said: str) -> str:
-    found = re.search(r"session ([0-9a-f-]{36})", said)
-    assert found, said
-    return found[1]
 
 
 def _thread(client: Any, session_id: str) -> str:

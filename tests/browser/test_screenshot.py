@@ -25,9 +25,11 @@ def test_the_picture_shows_a_session_that_waits_for_an_approval(admin: Person) -
     admin.sees(re.compile("calculator returned: 48"))
     admin.send('/tool create_order {"sku": "green tea", "quantity": 48}')
     expect(admin.page.get_by_role("button", name="Allow once")).to_be_visible()
-    admin.page.reload()
     picture = KEPT if os.environ.get("README_PICTURE") else FOLDER / "session.png"
     picture.parent.mkdir(exist_ok=True)
-    admin.page.set_viewport_size({"width": 1280, "height": 1000})
+    admin.page.set_viewport_size({"width": 1280, "height": 900})
+    admin.page.reload()
+    expect(admin.page.get_by_text("Live", exact=True)).to_be_visible()
+    admin.page.get_by_role("button", name="Send").scroll_into_view_if_needed()
     admin.page.screenshot(path=picture, animations="disabled", caret="hide")
     assert picture.stat().st_size < 200_000
