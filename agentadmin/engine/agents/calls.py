@@ -45,7 +45,11 @@ def last_assistant(context: Sequence[Msg]) -> int | None:
 
 
 def open_calls(context: Sequence[Msg]) -> list[ToolUseBlock]:
-    """Calls of the newest assistant message that have no result yet, in their order."""
+    """Calls of the newest assistant message that have no result yet, in their order.
+
+    Any result but a suspended placeholder is one: older agents stored theirs without a state, and
+    a call that has a result is never run again.
+    """
     index = last_assistant(context)
     if index is None:
         return []
@@ -56,7 +60,7 @@ def open_calls(context: Sequence[Msg]) -> list[ToolUseBlock]:
         block.id
         for message in context[index:]
         for block in message.blocks(ToolResultBlock)
-        if block.state != ToolResultState.RUNNING
+        if not block.suspended
     }
     return [call for call in calls if call.id not in answered]
 

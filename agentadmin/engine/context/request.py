@@ -11,7 +11,6 @@ from agentadmin.engine.messages import (
     Msg,
     ToolCallState,
     ToolResultBlock,
-    ToolResultState,
     ToolUseBlock,
     system_message,
     user_message,
@@ -114,7 +113,7 @@ def is_sound(context: Iterable[Msg]) -> bool:
                 if call_id in open_ or raw.get("content") or isinstance(raw.get("input"), str):
                     return False
                 open_.add(call_id)
-            elif call_id not in open_ or raw.get("state") == ToolResultState.RUNNING:
+            elif call_id not in open_ or ToolResultBlock(raw).suspended:
                 return False
             else:
                 open_.discard(call_id)
@@ -147,7 +146,7 @@ def _answered(block: ToolResultBlock, open_: dict[str, list[ToolUseBlock]]) -> N
     if not waiting:
         raise StateUnreadable(f"The result {block.id} answers no open tool call.")
     del waiting[0]
-    if block.state == ToolResultState.RUNNING:
+    if block.suspended:
         raise NeedsReconcile([block.id])
 
 

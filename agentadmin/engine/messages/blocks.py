@@ -285,7 +285,8 @@ class ToolResultBlock(Block):
     @property
     def suspended(self) -> bool:
         """A placeholder: the real result comes from outside, and the call stays open."""
-        return self.metadata.get(SUSPENDED) is True
+        waits = self.metadata.get(SUSPENDED) is True
+        return waits and self.state == ToolResultState.RUNNING
 
     @property
     def state(self) -> str:

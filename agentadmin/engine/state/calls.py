@@ -82,7 +82,7 @@ def cancel_pending(
 def close_calls(
     state: AgentState, answers: Sequence[tuple[OpenCall, str]], result_state: ToolResultState
 ) -> AgentState:
-    """Finishes calls with a result each, right after the results of their message."""
+    """Finishes calls with a result each: in place of its placeholder, else after its siblings'."""
     closed = state.copy()
     messages = closed.context_mutable()
     # From the last call to the first, so that the indices of earlier ones stay true.
@@ -100,9 +100,17 @@ def close_calls(
             output=text.replace("{name}", call.name),
             state=result_state,
         )
-        place = _after_results(messages, call.message_index)
-        messages.insert(place, tool_message(result, name=message.name or ""))
+        _put_result(messages, call.message_index, result, message.name or "")
     return closed
+
+
+def _put_result(messages: list[Msg], index: int, result: ToolResultBlock, name: str) -> None:
+    for later in range(index, len(messages)):
+        for place, block in enumerate(messages[later].content):
+            if isinstance(block, ToolResultBlock) and block.suspended and block.id == result.id:
+                messages[later] = messages[later].with_block(place, result)
+                return
+    messages.insert(_after_results(messages, index), tool_message(result, name=name))
 
 
 def _after_results(messages: Sequence[Msg], index: int) -> int:

@@ -14,6 +14,7 @@ from agentadmin.engine.messages import (
     tool_message,
     user_message,
 )
+from agentadmin.engine.messages.vocabulary import SUSPENDED
 from agentadmin.engine.state.agent_state import AgentState
 
 
@@ -26,13 +27,19 @@ def result(call_id: str, state: str = "success") -> Msg:
     return tool_message(block, name="a")
 
 
+def placeholder(call_id: str) -> Msg:
+    message = result(call_id, "running")
+    return message.with_block(0, message.content[0].replace(metadata={SUSPENDED: True}))
+
+
 def test_open_calls_are_refused_by_what_they_wait_for() -> None:
     with pytest.raises(InteractionPending):
         check_pairs([call("1", "asking")])
     with pytest.raises(NeedsReconcile):
         check_pairs([call("1")])
     with pytest.raises(NeedsReconcile):
-        check_pairs([call("1"), result("1", "running")])
+        check_pairs([call("1"), placeholder("1")])
+    assert check_pairs([call("1"), result("1", "running")]) == set()
     with pytest.raises(StateUnreadable):
         check_pairs([result("1")])
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from agentadmin.engine.agents.calls import open_calls as loop_open_calls
+from agentadmin.engine.context.request import build, is_sound
 from agentadmin.engine.messages import (
     Block,
     Msg,
@@ -76,6 +78,34 @@ def test_a_reused_call_id_is_open_again() -> None:
 def test_a_suspended_placeholder_leaves_its_call_open() -> None:
     waiting = result("1", metadata={"agentscope_suspended": True}, state="running")
     assert len(open_calls(state_of(says(call("1", "submitted")), waiting))) == 1
+
+
+def test_a_result_without_a_state_or_still_running_is_a_result() -> None:
+    bare = ToolResultBlock({"type": "tool_result", "id": "1", "name": "t", "output": []})
+    for block in (bare, bare.replace(state="running"), bare.replace(state="odd")):
+        state = state_of(says(call("1")), tool_message(block, name="bot"))
+        assert open_calls(state) == []
+        assert loop_open_calls(state.context) == []
+        assert is_sound(state.context)
+        assert repair(state, set())[1] == []
+        assert len(build(state, "").messages) == 2
+
+
+def test_a_settled_result_is_no_placeholder_whatever_its_metadata_say() -> None:
+    settled = result("1", metadata={"agentscope_suspended": True}, state="success")
+    assert open_calls(state_of(says(call("1")), settled)) == []
+
+
+def test_closing_a_call_puts_its_result_in_place_of_the_placeholder() -> None:
+    waiting = result("1", "later", metadata={"agentscope_suspended": True}, state="running")
+    state = state_of(user_message("go"), says(call("1"), call("2")), waiting, result("2"))
+    mended, _ = repair(state, set())
+    assert results(mended) == [
+        ("1", "error", LOST_RESULT.format(name="tool_1")),
+        ("2", "success", "ok"),
+    ]
+    assert mended.context[2].id == waiting.id
+    assert len(build(mended, "").messages) == 4
 
 
 def test_pairing_walks_blocks_in_one_message_too() -> None:
