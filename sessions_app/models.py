@@ -110,7 +110,10 @@ class JournalFact(models.Model):
     """What happened, append-only; erasure leaves a tombstone and the commitment."""
 
     pk = models.CompositePrimaryKey("thread_id", "seq")
-    thread = models.ForeignKey(AgentThread, on_delete=models.CASCADE, db_index=False)
+    # The journal inserts only under the thread's own row: a constraint would look it up again.
+    thread = models.ForeignKey(
+        AgentThread, on_delete=models.CASCADE, db_index=False, db_constraint=False
+    )
     seq = models.BigIntegerField()
     type = models.CharField(max_length=64)
     turn_id = models.TextField(null=True)  # noqa: DJ001 - a fact of no turn
@@ -131,7 +134,9 @@ class StateSnapshot(models.Model):
     """A committed version of AgentState: all but the messages, and which messages it holds."""
 
     pk = models.CompositePrimaryKey("thread_id", "version")
-    thread = models.ForeignKey(AgentThread, on_delete=models.CASCADE, db_index=False)
+    thread = models.ForeignKey(
+        AgentThread, on_delete=models.CASCADE, db_index=False, db_constraint=False
+    )
     version = models.BigIntegerField()
     seq = models.BigIntegerField()
     substate = models.TextField(null=True)  # noqa: DJ001 - NULL: as in substate_version

@@ -127,7 +127,7 @@ class Migration(migrations.Migration):
                 ('payload_commit', models.BinaryField(max_length=32)),
                 ('occurred_at', models.DateTimeField()),
                 ('epoch', models.BigIntegerField()),
-                ('thread', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to='sessions_app.agentthread')),
+                ('thread', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='sessions_app.agentthread')),
             ],
         ),
         migrations.CreateModel(
@@ -157,7 +157,7 @@ class Migration(migrations.Migration):
                 ('messages', models.PositiveIntegerField()),
                 ('tokens', models.PositiveIntegerField()),
                 ('created_at', models.DateTimeField()),
-                ('thread', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, to='sessions_app.agentthread')),
+                ('thread', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, to='sessions_app.agentthread')),
             ],
         ),
         migrations.AddIndex(
