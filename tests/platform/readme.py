@@ -54,6 +54,8 @@ def the_map() -> Map:
     paths: set[str] = set()
     above: list[str] = []
     for line in blocks("text", section("The map"))[0].splitlines():
+        if line.startswith(" " * INDENT * 4):
+            continue  # the words go on
         found = _MAP_LINE.match(line)
         assert found, line
         depth = len(found["indent"]) // INDENT

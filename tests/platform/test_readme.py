@@ -191,6 +191,19 @@ def test_the_production_commands_are_those_that_up_starts() -> None:
     assert here == plain
 
 
+def test_the_tour_names_what_the_pages_say_and_its_browser_test_does() -> None:
+    tour = readme.section("Five minutes")
+    pages = "".join(p.read_text() for p in (readme.ROOT / "templates").rglob("*.html"))
+    apps = [*readme.ROOT.glob("*_app/pages/*.py")]
+    said = pages + "".join(p.read_text() for p in apps)
+    labels = set(re.findall(r"\*\*([^*]+)\*\*", tour.replace("\n   ", " ")))
+    assert len(labels) > 10
+    assert [label for label in labels if label not in said] == []
+    steps = (readme.ROOT / "tests/browser/test_tour.py").read_text()
+    for message in re.findall(r"`(/[a-z]+ [^`]*\d[^`]*)`", tour.partition("The offline model")[0]):
+        assert message in steps
+
+
 def test_the_picture_is_there_and_small() -> None:
     for name in re.findall(r"!\[[^]]+\]\(([^)]+)\)", readme.TEXT):
         assert 1_000 < (readme.ROOT / name).stat().st_size < 200_000
