@@ -1,6 +1,5 @@
 """A real worker process: turns over HTTP, crashes, freezes, lost messages, shutdown."""
 
-import time
 from collections.abc import Callable
 
 import pytest
@@ -168,9 +167,9 @@ def test_a_dead_workers_turn_is_cancelled(product: Product, client: Client) -> N
 def test_a_stopped_worker_saves_and_the_next_one_goes_on(product: Product, client: Client) -> None:
     turn_id = client.submit("/slow 100 50")
     client.wait(turn_id, "running")
-    began = time.monotonic()
+    worker = product.workers["worker"].process
     product.stop_worker()
-    assert time.monotonic() - began < 5, "it had to be killed"
+    assert worker.returncode == 0, "it had to be killed"
     assert Run.objects.get(turn_id=turn_id).status == "suspended"
     assert AgentThread.objects.get(id=client.thread).lease_owner is None
     assert client.turn(turn_id)["state"] == "running"

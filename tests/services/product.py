@@ -125,8 +125,8 @@ class Product:
         return worker
 
     def stop_worker(self, name: str = "worker") -> None:
-        """As `up` would: SIGTERM, then insist."""
-        self.workers.pop(name).stop(seconds=5)
+        """As `up` would: SIGTERM, then insist; `test_up` holds `up` to its five seconds."""
+        self.workers.pop(name).stop(seconds=20)
 
     def wait_until_ready(self) -> None:
         """Every part answers `/readyz`."""
