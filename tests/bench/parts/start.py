@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from django.conf import settings
@@ -40,7 +41,8 @@ def make_run(tree: Path, data: Path) -> float:
             time.sleep(0.01)
         return time.perf_counter() - start
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
         process.wait(20)
 
 
