@@ -51,7 +51,8 @@ def body_of(request: HttpRequest) -> bytes:
 def deep_field(data: bytes) -> str:
     """The top-level field below which a body nests too deeply."""
     depth, field = 0, "body"
-    for token in _TOKENS.findall(data):
+    for found in _TOKENS.finditer(data):
+        token = found[0]
         if token in b"[{":
             depth += 1
         elif token in b"]}":

@@ -93,7 +93,7 @@ def of_error(error: errors.AgentAdminError) -> dict[str, Any]:
 def response(document: dict[str, Any]) -> HttpResponse:
     """The document as an HTTP answer."""
     answer = HttpResponse(
-        codec.dumps(document).encode("utf-8", "backslashreplace"),
+        codec.dumps(document, levels=codec.WRAPPED).encode("utf-8", "backslashreplace"),
         content_type=CONTENT_TYPE,
         status=document["status"],
     )

@@ -17,5 +17,8 @@ CONTENT_TYPE = "application/json"
 def reply(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> HttpResponse:
     """An answer of the API."""
     return HttpResponse(
-        codec.dumps(body).encode(), status=status, headers=headers, content_type=CONTENT_TYPE
+        codec.dumps(body, levels=codec.WRAPPED).encode(),
+        status=status,
+        headers=headers,
+        content_type=CONTENT_TYPE,
     )

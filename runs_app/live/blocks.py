@@ -89,7 +89,7 @@ def running_blocks(thread_id: str, head_seq: int) -> Running:
     for entry in _entries(thread_id, end, head_seq):
         end = entry.at
         if not entry.is_fact and entry.text is not None:
-            _apply(blocks, entry.at, codec.loads(entry.text))
+            _apply(blocks, entry.at, codec.loads(entry.text, levels=codec.WRAPPED))
     if end.seq < head_seq:
         # The database is ahead of the stream, whose next deltas will come with smaller ids.
         end = Position(head_seq, LATE)
@@ -107,7 +107,7 @@ def _untold(thread_id: str, blocks: Collection[Block], after: int, through: int)
 
 def is_told(thread_id: str, entry: Entry, through: int) -> bool:
     """Whether facts between a late delta and this one have told its block in full."""
-    event = codec.loads(entry.text or "{}")
+    event = codec.loads(entry.text or "{}", levels=codec.WRAPPED)
     wanted = Q(thread_id=thread_id, seq__gt=entry.at.seq, seq__lte=through)
     facts = [f for f in read_facts(wanted, 1000) if f.run_id == event["run_id"]]
     if not entry.type.startswith(_RESULT):

@@ -38,7 +38,7 @@ class ControlFrame:
 
     def socket(self) -> str:
         """The frame as a websocket message."""
-        return codec.dumps({"type": self.type, **self.fields})
+        return codec.dumps({"type": self.type, **self.fields}, levels=codec.WRAPPED)
 
     def sse(self) -> str:
         """The frame as a named server-sent event without an id."""

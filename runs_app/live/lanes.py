@@ -65,7 +65,7 @@ class PendingDelta:
             "at": iso(self.at),
             "data": data,
         }
-        return Entry(at, self.type, codec.dumps(event))
+        return Entry(at, self.type, codec.dumps(event, levels=codec.WRAPPED))
 
 
 type Pending = PendingDelta | Fact

@@ -78,5 +78,5 @@ def fact_event(thread_id: str, fact: Fact) -> dict[str, Any]:
 
 def fact_entry(thread_id: str, fact: Fact) -> Entry:
     """A fact with its event's text, however long."""
-    text = codec.dumps(fact_event(thread_id, fact))
+    text = codec.dumps(fact_event(thread_id, fact), levels=codec.WRAPPED)
     return Entry(Position(fact.seq), str(fact.type), text)

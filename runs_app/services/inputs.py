@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.errors import InvalidInput, TooLarge
+from agentadmin.engine.errors import InvalidInput, TooDeep, TooLarge
 from agentadmin.engine.messages import Block, user_message
+from agentadmin.engine.messages.vocabulary import MESSAGE_LEVELS
 from agentadmin.engine.state import codec
 
 if TYPE_CHECKING:
@@ -29,9 +30,16 @@ def checked_input(value: Any) -> list[Msg]:
         messages = [user_message(_blocks(value))]
     else:
         raise InvalidInput("must be text or a list of blocks", path="input")
-    if sum(len(codec.dumps(message.raw)) for message in messages) > MAX_BYTES:
+    if sum(map(_size, messages)) > MAX_BYTES:
         raise TooLarge("An input may have at most 32 MB.", path="input")
     return messages
+
+
+def _size(message: Msg) -> int:
+    try:
+        return len(codec.dumps(message.raw, levels=MESSAGE_LEVELS))
+    except TooDeep as error:
+        raise error.under("input") from None
 
 
 def _blocks(value: list[Any]) -> list[Block]:

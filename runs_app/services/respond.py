@@ -8,8 +8,10 @@ from django.db import transaction
 
 from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry, Outcome
-from agentadmin.engine.errors import AlreadyDecided, CallHashMismatch, InvalidInput
+from agentadmin.engine.agents.answers import given_result
+from agentadmin.engine.errors import AlreadyDecided, CallHashMismatch, InvalidInput, TooDeep
 from agentadmin.engine.journal.facts import FactType, NewFact
+from agentadmin.engine.messages.vocabulary import ARGUMENT_LEVELS
 from agentadmin.engine.state import codec
 from agentadmin.engine.state.permissions import Behavior, PermissionRule
 from runs_app.dispatch import dispatch_on_commit
@@ -96,8 +98,11 @@ def _check_answer(body: dict[str, Any]) -> None:
         for name in ("input", "rules"):
             if body[name]:
                 raise InvalidInput("goes only with the decision approve", path=name)
-    if body["input"] is not None:
-        codec.dumps(body["input"])
+    given_result(body["answer"], "answer")
+    try:
+        codec.dumps(body["input"], levels=ARGUMENT_LEVELS)
+    except TooDeep as error:
+        raise error.under("input") from None
 
 
 def _check_rules(actor: Actor, asked: Interaction, body: dict[str, Any]) -> None:

@@ -16,6 +16,7 @@ from agentadmin.engine.errors import (
     InvalidInput,
     StepUpRequired,
 )
+from agentadmin.engine.state import codec
 from runs_app.models import DemoOrder, Interaction
 from runs_app.selectors.interactions import open_interactions
 from runs_app.services.respond import respond_interaction
@@ -59,6 +60,7 @@ def test_an_answer_to_another_call_is_refused(actor: Actor, asked: Interaction) 
         ("deny", {"input": {"sku": "x"}}, "input"),
         ("approve", {"answer": "x"}, "answer"),
         ("approve", {"rules": [{"tool_name": "x"}]}, "rules[0].behavior"),
+        ("approve", {"input": {"deep": codec.loads("[" * 996 + "]" * 996)}}, "input"),
     ],
 )
 def test_what_does_not_fit_the_question_is_named(
@@ -66,6 +68,26 @@ def test_what_does_not_fit_the_question_is_named(
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
         respond(actor, asked, decision, **given)
+    assert refused.value.path == path
+
+
+@pytest.mark.parametrize(
+    ("answer", "path"),
+    [
+        ([{"type": 5}], "answer[0].type"),
+        ([{"type": "text", "text": 5}], "answer[0].text"),
+        ({"output": "x", "state": "odd"}, "answer.state"),
+        ({"output": "x", "state": {"a": 1}}, "answer.state"),
+        (codec.loads("[" * 996 + "]" * 996), "answer"),
+    ],
+)
+def test_an_answer_that_no_result_can_hold_is_refused(
+    thread: AgentThread, actor: Actor, work: Work, answer: Any, path: str
+) -> None:
+    submit_turn(actor=actor, thread=thread, input='/tool ask_user {"question": "?"}')
+    work(thread)
+    with pytest.raises(InvalidInput) as refused:
+        respond(actor, open_interactions(thread)[0], "answer", answer=answer)
     assert refused.value.path == path
 
 

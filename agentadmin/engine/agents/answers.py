@@ -12,6 +12,7 @@ from agentadmin.engine.agents.calls import (
     replace_calls,
     result_message,
 )
+from agentadmin.engine.errors import InvalidInput, TooDeep
 from agentadmin.engine.events import EventType
 from agentadmin.engine.journal.facts import FactType
 from agentadmin.engine.messages import (
@@ -24,7 +25,11 @@ from agentadmin.engine.messages import (
     ToolUseBlock,
     tool_message,
 )
-from agentadmin.engine.messages.vocabulary import CONFIRM_REPLY_ID, EXTERNAL_REPLY_ID
+from agentadmin.engine.messages.vocabulary import (
+    ARGUMENT_LEVELS,
+    CONFIRM_REPLY_ID,
+    EXTERNAL_REPLY_ID,
+)
 from agentadmin.engine.state import codec
 from agentadmin.engine.state.permissions import PermissionRule
 
@@ -95,14 +100,25 @@ def _result(run: Execution, call: ToolUseBlock, answer: Answer) -> Msg:
 
 def given_result(value: Any, path: str) -> tuple[str, list[Block]]:
     """An answer as it came: text, a result object with `output` and `state`, or any JSON."""
+    try:
+        codec.dumps(value, levels=ARGUMENT_LEVELS)
+    except TooDeep as error:
+        raise error.under(path) from None
     state = ToolResultState.SUCCESS.value
     if isinstance(value, dict) and "output" in value:
         given = value.get("state")
-        state = str(given) if given and given != ToolResultState.RUNNING else state
+        state = _ended(given, path) if given and given != ToolResultState.RUNNING else state
         value = value["output"]
     if isinstance(value, list) and all(isinstance(v, dict) and "type" in v for v in value):
         return state, [Block.from_dict(raw, f"{path}[{i}]") for i, raw in enumerate(value)]
     return state, [TextBlock.make(value if isinstance(value, str) else codec.dumps(value))]
+
+
+def _ended(state: Any, path: str) -> str:
+    ended = [member.value for member in ToolResultState if member is not ToolResultState.RUNNING]
+    if state not in ended:
+        raise InvalidInput(f"must be one of {', '.join(ended)}", path=f"{path}.state")
+    return str(state)
 
 
 def fact_of(answer: Answer) -> dict[str, Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.errors import DecodeError
+from agentadmin.engine.errors import DecodeError, TooDeep
 from agentadmin.engine.events import EventType
 from agentadmin.engine.identity import new_hex
 from agentadmin.engine.messages import Block, TextBlock, ThinkingBlock, ToolUseBlock
+from agentadmin.engine.messages.vocabulary import ARGUMENT_LEVELS
 from agentadmin.engine.models.base import (
     Chunk,
     TextChunk,
@@ -202,7 +203,7 @@ def _arguments(text: str) -> dict[str, Any] | None:
     if not text.strip():
         return {}
     try:
-        value = codec.loads(text)
-    except DecodeError:
+        value = codec.loads(text, levels=ARGUMENT_LEVELS)
+    except (DecodeError, TooDeep):
         return None
     return value if isinstance(value, dict) else None

@@ -9,7 +9,7 @@ from agentadmin.engine.agents.calls import open_calls
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.journal.base import Committed, Release, RowAction
 from agentadmin.engine.journal.facts import FactType, NewFact
-from agentadmin.engine.messages import ToolResultBlock, ToolResultState, tool_message
+from agentadmin.engine.messages import ToolResultBlock, tool_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,7 +38,6 @@ async def reconcile_outcomes(
     writer.turn_id = next(iter(run_of), None)
     for call_id in [*(id_ for id_ in calls if id_ in uncertain)]:
         state, output = given_result(results[call_id], f"results.{call_id}")
-        _check_state(state, call_id)
         block = ToolResultBlock.make(
             id=call_id, name=calls[call_id].name, output=output, state=state
         )
@@ -56,9 +55,3 @@ def _check_cover(uncertain: set[str], named: set[str]) -> None:
         raise InvalidInput(f"has no outcome for {', '.join(missing)}", path="results")
     if strange := sorted(named - uncertain):
         raise InvalidInput(f"names {', '.join(strange)}, whose outcome is known", path="results")
-
-
-def _check_state(state: str, call_id: str) -> None:
-    ended = [member.value for member in ToolResultState if member is not ToolResultState.RUNNING]
-    if state not in ended:
-        raise InvalidInput(f"must be one of {', '.join(ended)}", path=f"results.{call_id}.state")

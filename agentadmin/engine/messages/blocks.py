@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from agentadmin.engine.errors import DecodeError
+from agentadmin.engine.errors import DecodeError, TooDeep
 from agentadmin.engine.identity import new_hex
 from agentadmin.engine.messages.checks import check_block
-from agentadmin.engine.messages.vocabulary import SUSPENDED, ToolCallState, ToolResultState
+from agentadmin.engine.messages.vocabulary import (
+    ARGUMENT_LEVELS,
+    SUSPENDED,
+    ToolCallState,
+    ToolResultState,
+)
 from agentadmin.engine.state import codec
 
 if TYPE_CHECKING:
@@ -335,7 +340,7 @@ def _blocks(value: Any) -> tuple[Block, ...]:
 
 def _object_in(text: str) -> Raw | None:
     try:
-        value = codec.loads(text)
-    except DecodeError:
+        value = codec.loads(text, levels=ARGUMENT_LEVELS)
+    except (DecodeError, TooDeep):
         return None
     return value if isinstance(value, dict) else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from agentadmin.engine.state.json_writer import MAX_DEPTH
+
 
 class Role(StrEnum):
     """Who speaks; AgentScope for Python writes the same in lower case."""
@@ -58,5 +60,11 @@ EXTERNAL_REPLY_ID: Final = "agentscope_external_execution_request_reply_id"
 SYNTHETIC: Final = "agentscope_synthetic"
 REMINDER_KIND: Final = "agentscope_reminder_kind"
 SUSPENDED: Final = "agentscope_suspended"
+
+MESSAGE_LEVELS: Final = MAX_DEPTH - 2
+"""What a message may nest, so that a state, which holds it two levels down, can be written."""
+
+ARGUMENT_LEVELS: Final = MESSAGE_LEVELS - 3
+"""The same for what stands in a block: a call's arguments, a result's metadata and output."""
 CHAT_USAGE: Final = "_chat_usage"
 """Where AgentScope 1.x kept the usage of a message."""

@@ -6,7 +6,8 @@ takes the exact path: integers beyond 64 bits, lone surrogates, nesting over 250
 
 Edges, decided once:
 * Objects with duplicate keys: the last value wins, at the first one's place.
-* Nesting over 1000 levels is refused both ways (`TooDeep`), never a RecursionError.
+* Nesting over 1000 levels is refused both ways (`TooDeep`), never a RecursionError. What a
+  document of ours wraps may nest that deep itself, so answers and events ask for `WRAPPED`.
 * `NaN`, `Infinity`, `-Infinity` are read and written as AgentScope for Python writes them.
 * A number that overflows a double, as `1e400`, is refused: it could only be altered.
 * Two adjacent surrogates that form a pair are that pair's character: JSON knows no difference.
@@ -38,26 +39,30 @@ _NO_BRACKETS = bytes(set(range(256)) - set(b"[{]}"))
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def dumps(value: Json) -> str:
+WRAPPED = MAX_DEPTH + 24
+"""Levels of an answer or an event: what it tells may have all that a document may have."""
+
+
+def dumps(value: Json, *, levels: int = MAX_DEPTH) -> str:
     """The canonical text of a value."""
-    return _write(value, _OPTIONS, COMPACT)
+    return _write(value, _OPTIONS, COMPACT, levels)
 
 
 def pretty(value: Json) -> str:
     """The same value for human eyes: two spaces a level."""
-    return _write(value, _OPTIONS | orjson.OPT_INDENT_2, INDENTED)
+    return _write(value, _OPTIONS | orjson.OPT_INDENT_2, INDENTED, MAX_DEPTH)
 
 
-def loads(text: str | bytes) -> Json:
+def loads(text: str | bytes, *, levels: int = MAX_DEPTH) -> Json:
     """The value of a JSON text; `DecodeError` says where it is not one."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     if _LONG_NUMBER in data.translate(_DIGITS_TO_ZEROS):
-        return _loads_exactly(data)
+        return _loads_exactly(data, levels)
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
-        return _loads_exactly(data)
-    _check_depth(data)
+        return _loads_exactly(data, levels)
+    _check_depth(data, levels)
     return value
 
 
@@ -70,14 +75,14 @@ def commit_of(salt: bytes, text: str) -> str:
     return hashlib.sha256(salt + text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _write(value: Json, options: int, layout: Layout) -> str:
+def _write(value: Json, options: int, layout: Layout, levels: int) -> str:
     try:
         data = orjson.dumps(value, option=options)
     except TypeError:  # a big integer, a surrogate, deep nesting, or no JSON at all
-        return write(value, layout)
+        return write(value, layout, levels)
     # orjson writes null for a number that is not finite.
     if b"null" in data and _holds_non_finite(value):
-        return write(value, layout)
+        return write(value, layout, levels)
     return data.decode()
 
 
@@ -94,17 +99,17 @@ def _holds_non_finite(value: Json) -> bool:
     return False
 
 
-def _check_depth(data: bytes) -> None:
+def _check_depth(data: bytes, levels: int) -> None:
     """Refuses too deep a text in one linear pass, without recursion."""
-    if data.count(b"[") + data.count(b"{") <= MAX_DEPTH:
+    if data.count(b"[") + data.count(b"{") <= levels:
         return
     brackets = _STRING.sub(b"", data).translate(_BRACKET_STEPS, _NO_BRACKETS)
-    if max(accumulate(memoryview(brackets).cast("b")), default=0) > MAX_DEPTH:
+    if max(accumulate(memoryview(brackets).cast("b")), default=0) > levels:
         raise TooDeep
 
 
-def _loads_exactly(data: bytes) -> Json:
-    _check_depth(data)
+def _loads_exactly(data: bytes, levels: int) -> Json:
+    _check_depth(data, levels)
     try:
         text = data.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MAX_DEPTH = 1000
+"""What a document from outside may nest; ours, which wrap such ones, may nest a little deeper."""
 
 _SURROGATES = re.compile("([\ud800-\udfff])")
 _END = object()
@@ -55,11 +56,11 @@ class _Open:
     level: int
 
 
-def write(value: Any, layout: Layout) -> str:
+def write(value: Any, layout: Layout, levels: int = MAX_DEPTH) -> str:
     """The text of a value, without recursion."""
     out: list[str] = []
     stack: list[_Open] = []
-    _begin(value, layout, stack, out)
+    _begin(value, layout, stack, out, levels)
     while stack:
         top = stack[-1]
         item = next(top.items, _END)
@@ -72,15 +73,15 @@ def write(value: Any, layout: Layout) -> str:
         if top.keyed:
             key, item = cast(tuple[Any, Any], item)
             out.append(_key(key) + layout.colon)
-        _begin(item, layout, stack, out)
+        _begin(item, layout, stack, out, levels)
     return "".join(out)
 
 
-def _begin(value: Any, layout: Layout, stack: list[_Open], out: list[str]) -> None:
+def _begin(value: Any, layout: Layout, stack: list[_Open], out: list[str], levels: int) -> None:
     if not isinstance(value, dict | list | tuple):
         out.append(_scalar(value))
         return
-    if len(stack) >= MAX_DEPTH:
+    if len(stack) >= levels:
         raise TooDeep
     level = stack[-1].level if stack else 0
     if isinstance(value, dict):

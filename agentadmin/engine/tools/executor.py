@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.errors import AgentAdminError
 from agentadmin.engine.messages import Block, TextBlock, ToolResultBlock, ToolResultState
+from agentadmin.engine.messages.vocabulary import ARGUMENT_LEVELS
 from agentadmin.engine.state import codec
 from agentadmin.engine.tools.schema import violations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from agentadmin.engine.tools.context import ToolContext
     from agentadmin.engine.tools.toolkit import Tool
@@ -129,14 +130,21 @@ async def _in_thread(call: Callable[[], Any]) -> Any:
 
 def _outcome(value: Any) -> ToolOutcome:
     if isinstance(value, ToolOutcome):
+        _check_written(value.metadata, value.output)
         return value
     if value is None:
         return ToolOutcome.error(NO_RESULT)
     if isinstance(value, Block):
-        return _settled((value,))
+        value = (value,)
     if isinstance(value, list | tuple) and value and all(isinstance(v, Block) for v in value):
+        _check_written({}, value)
         return _settled(tuple(value))
     return _settled((TextBlock.make(value if isinstance(value, str) else codec.dumps(value)),))
+
+
+def _check_written(metadata: Mapping[str, Any], output: Sequence[Block]) -> None:
+    """Here what cannot be stored is the tool's error; at the commit it would be the run's."""
+    codec.dumps([dict(metadata), *(block.raw for block in output)], levels=ARGUMENT_LEVELS)
 
 
 def _settled(output: tuple[Block, ...]) -> ToolOutcome:

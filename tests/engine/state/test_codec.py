@@ -75,6 +75,16 @@ def test_writing_too_deep_a_value_is_refused_by_name() -> None:
         codec.dumps(value)
 
 
+def test_an_answer_may_wrap_a_document_of_every_legal_depth() -> None:
+    deep: list[object] = []
+    for _ in range(999):
+        deep = [deep]
+    text = codec.dumps({"items": [{"data": deep}]}, levels=codec.WRAPPED)
+    assert codec.dumps(codec.loads(text, levels=codec.WRAPPED), levels=codec.WRAPPED) == text
+    with pytest.raises(TooDeep):
+        codec.loads(text)
+
+
 def test_a_circular_value_is_refused_by_name() -> None:
     value: list[object] = []
     value.append(value)

@@ -11,7 +11,7 @@ import pytest
 
 from agentadmin.engine.agents.interrupt import InterruptControl
 from agentadmin.engine.errors import ToolError
-from agentadmin.engine.messages import ImageBlock, TextBlock, url_source
+from agentadmin.engine.messages import ImageBlock, TextBlock, ToolResultState, url_source
 from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.tools.context import ToolContext
 from agentadmin.engine.tools.executor import NO_RESULT, ToolOutcome, execute
@@ -34,6 +34,35 @@ async def outcome_of(function: Callable[..., Any], **options: Any) -> ToolOutcom
 
 def text(outcome: ToolOutcome) -> str:
     return str(outcome.output[0].raw["text"])
+
+
+def deep(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {1, 2},
+        object(),
+        deep(1001),
+        ToolOutcome(ToolResultState.SUCCESS, (), {"odd": object()}),
+        ToolOutcome(ToolResultState.SUCCESS, (), {"deep": deep(996)}),
+        TextBlock({"type": "text", "text": "x", "when": object()}),
+        [TextBlock({"type": "text", "text": "x", "deep": deep(996)})],
+    ],
+    ids=["set", "object", "deep", "metadata", "deep metadata", "block", "deep block"],
+)
+async def test_what_cannot_be_stored_is_the_tools_own_error(value: Any) -> None:
+    async def function() -> Any:
+        return value
+
+    ended = await outcome_of(function)
+    assert ended.state == "error"
+    assert text(ended).startswith("Error: Tool execution failed: ")
 
 
 @pytest.mark.parametrize(
