@@ -38,6 +38,7 @@ def scene(product: Product) -> Scene:
         found = {name: _thread(client, id) for name, id in sessions.items()}
         run = _get(client, f"/runs?thread_id={found['office-supplies']}")["items"][0]["id"]
         failed = _get(client, f"/runs?thread_id={found['weather-station']}")["items"][0]["id"]
+        asked = _get(client, f"/interactions?thread_id={found['tea-kitchen']}")["items"][0]
         entry = _get(client, "/audit?limit=1")["items"][0]["id"]
     done, waits = f"/threads/{found['office-supplies']}", f"/threads/{found['tea-kitchen']}"
     long = f"/threads/{found['stocktaking']}"
@@ -70,6 +71,11 @@ def scene(product: Product) -> Scene:
             "widen": f"{done}/act/set_permission_mode?mode=bypass",
             "API": "/api/v1/docs",
             "approvals": "/approvals",
+            "approval": f"/approvals/{asked['id']}",
+            "allow and add rule": f"/approvals/{asked['id']}/allow-rule",
+            "edit call": f"/approvals/{asked['id']}/edit",
+            "interrupt": f"{waits}/interrupt",
+            "cancel": f"/turns/{asked['turn_id']}/cancel",
             "nothing": "/sessions/00000000-0000-7000-8000-000000000000",
         }
     )

@@ -3,8 +3,11 @@
 from collections.abc import Callable
 
 import pytest
+from django.urls import resolve
 from playwright.sync_api import Page
 
+import runs_app.urls
+import sessions_app.urls
 from tests.browser.axe import COLOURS, doubled_ids, violations, wider
 from tests.browser.person import Person
 from tests.browser.scene import Scene, scene
@@ -39,9 +42,27 @@ PAGES = (
     "set summary",
     "widen",
     "approvals",
+    "approval",
+    "allow and add rule",
+    "edit call",
+    "interrupt",
+    "cancel",
     "API",
     "nothing",
 )
+
+# They answer with another page, with plain text, or only to a form.
+NO_PAGES = {
+    "home",
+    "thread",
+    "control",
+    "thread_state_raw",
+    "fact_raw",
+    "thread_message",
+    "thread_reconcile",
+    "respond",
+    "audit_verify",
+}
 
 
 @pytest.fixture
@@ -72,8 +93,11 @@ def test_a_page_is_sound_in_both_themes_and_at_320_pixels(
     look(visitor.page)
 
 
-def test_the_list_above_leaves_no_page_out(places: Scene) -> None:
+def test_no_page_is_left_out(places: Scene) -> None:
     assert set(PAGES) == places.pages.keys()
+    patterns = [*sessions_app.urls.urlpatterns, *runs_app.urls.urlpatterns]
+    looked_at = {resolve(address.partition("?")[0]).url_name for address in places.pages.values()}
+    assert {pattern.name for pattern in patterns} - looked_at == NO_PAGES
 
 
 def test_the_pages_before_a_sign_in_are_sound(product: Product, page: Page) -> None:
