@@ -41,7 +41,11 @@ def settle(chain: str, rows: Sequence[AuditEntry], using: str) -> None:
     """Insert the entries and point the head at the last of them."""
     connection = connections[using]
     with connection.cursor() as cursor:
-        cursor.executemany(_insert(), [_values(row, connection) for row in rows])
+        if len(rows) == 1:
+            # psycopg's executemany is a pipeline, which costs more than one statement.
+            cursor.execute(_insert(), _values(rows[0], connection))
+        else:
+            cursor.executemany(_insert(), [_values(row, connection) for row in rows])
         cursor.execute(_MOVE, [rows[-1].hash, chain])
     for row in rows:
         row._state.adding, row._state.db = False, using

@@ -59,9 +59,9 @@ class Update:
     defaults: PermissionContext | None
     """What the agent may do, where no state was ever committed."""
 
-    def starting(self, projection: ThreadProjection) -> AgentState:
-        """The state that the operations start from."""
-        state = projection.state()
+    def starting(self, projection: ThreadProjection, state: AgentState | None = None) -> AgentState:
+        """The state that the operations start from, read out of the projection if not given."""
+        state = state or projection.state()
         if self.defaults is not None and not projection.substate:
             state.permission_context = self.defaults
         return state
@@ -157,7 +157,7 @@ async def _commit(update: Update, once: Once) -> Answer:
         if (await journal.head(ref)).live:
             raise ThreadBusy(await _run_of(ref))
         update.edit.check_parked(writer.projection)
-    change = update.edit.change(update.starting(writer.projection))
+    change = update.edit.change(update.starting(projection, writer.state))
     authorise_change(update.actor, update.thread, change)
     writer.state = change.after
     writer.replace_reason = update.edit.name
