@@ -10,6 +10,7 @@ from agentadmin.engine.errors import InteractionPending, InvalidInput, NeedsReco
 from agentadmin.engine.state import codec
 from agentadmin.engine.state.mutations import apply_all, diff, effects, spec_of
 from agentadmin.engine.state.widening import widening
+from sessions_app.journal.configured import agent_permissions
 from sessions_app.policies import require_thread, require_widening
 
 if TYPE_CHECKING:
@@ -100,7 +101,15 @@ class Edit:
 def _mark(projection: ThreadProjection, name: str) -> int | str:
     if name == "context":
         return projection.replaced_seq
-    return codec.sha256(codec.dumps(projection.substate.get(name)))
+    held = projection.substate if name in projection.substate else _first(projection)
+    return codec.sha256(codec.dumps(held.get(name)))
+
+
+def _first(projection: ThreadProjection) -> dict[str, Any]:
+    """What a thread's first run is about to write down: asked before it, an edit fits after it."""
+    state = projection.state()
+    state.permission_context = agent_permissions(projection.ref.key.agent_id)
+    return state.substates()
 
 
 def authorise_change(actor: Actor, thread: AgentThread, change: Change) -> None:

@@ -17,6 +17,7 @@ from agentadmin.engine.errors import InvalidOperation, StaleVersion, StepUpRequi
 from agentadmin.engine.messages import user_message
 from agentadmin.engine.state.codec import loads
 from sessions_app import mailbox
+from sessions_app.journal import configured
 from sessions_app.models import AgentThread, ControlRequest
 from sessions_app.selectors.threads import state_at
 from sessions_app.services import busy
@@ -24,7 +25,7 @@ from sessions_app.services.idempotency import Answer
 from sessions_app.services.update_state import update_agent_state
 from sessions_app.states import ControlKind
 from tests.services.product import until
-from tests.sessions.conftest import say
+from tests.sessions.conftest import make_thread, say
 from tests.sessions.holding import RUN, Held
 from tests.sessions.people import OPERATOR, person
 
@@ -77,6 +78,18 @@ def test_a_waiting_edit_is_applied_between_steps(thread: AgentThread) -> None:
     assert (control.state, thread.pending_controls) == ("effective", 0)
     assert "execute" in state_at(thread).state.permission_context.deny_rules
     assert "execute" in held.writer.state.permission_context.deny_rules
+
+
+def test_an_edit_asked_for_before_the_first_state_was_written_fits_after_it() -> None:
+    fresh = make_thread()
+    held = Held(fresh)
+    control = control_of(update(fresh, DENY, on_busy="wait"))
+    held.writer.state.permission_context = configured.agent_permissions(fresh.agent_id)
+    held.writer.state.context_mutable().append(user_message("one"))
+    async_to_sync(held.writer.flush)(reason="request")
+    held.between_steps()
+    control.refresh_from_db()
+    assert control.state == "effective", control.result
 
 
 def test_clearing_waits_for_the_turns_end(thread: AgentThread) -> None:
