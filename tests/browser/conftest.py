@@ -28,7 +28,7 @@ def product_database(product_database: str) -> str:
 
 @pytest.fixture(scope="package")
 def product_processes(product_database: str) -> Iterator[Product]:
-    """As in other live tests, but started once: a browser test kills nothing."""
+    """As in other live tests, but started once; `product` mends what a test has killed."""
     product = Product(FOLDER / f"p{time.monotonic_ns()}", product_database)
     product.manage("migrate", "--verbosity", "0")
     yield product
@@ -49,6 +49,7 @@ def _furnished(seeding: Thread, product: Product) -> None:
     seeding.join()
     enrol(product, "admin", "admin")
     enrol(product, "grace", "operator")
+    enrol(product, "violet", "viewer")
 
 
 def enrol(product: Product, name: str, role: str) -> None:
@@ -78,13 +79,27 @@ def admin(visitor: Person, page: Page) -> Iterator[Person]:
 
 
 @pytest.fixture
-def approver(product: Product, chromium_browser: Browser) -> Iterator[Person]:
-    """Somebody else, in a browser of their own, whose pages hear nothing of what happens."""
+def elsewhere(chromium_browser: Browser) -> Iterator[Page]:
+    """A page in a browser of its own, which hears nothing of what happens."""
     context = chromium_browser.new_context(viewport={"width": 1280, "height": 800}, locale="en")
     context.set_default_timeout(10_000)
     page = context.new_page()
     page.route_web_socket("**", lambda _: None)
-    person = Person(page, product)
-    person.arrive("grace")
-    yield person
+    yield page
     context.close()
+
+
+@pytest.fixture
+def approver(product: Product, elsewhere: Page) -> Person:
+    """An operator somewhere else."""
+    person = Person(elsewhere, product)
+    person.arrive("grace")
+    return person
+
+
+@pytest.fixture
+def viewer(product: Product, elsewhere: Page) -> Person:
+    """Somebody who may only look."""
+    person = Person(elsewhere, product)
+    person.arrive("violet")
+    return person

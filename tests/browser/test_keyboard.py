@@ -37,6 +37,7 @@ def test_the_core_flow_needs_no_mouse(product: Product, page: Page) -> None:
     keys = page.keyboard
     person = Person(page, product)
     person.open("/sessions")
+    expect(page.get_by_label("User name")).to_be_focused()
     keys.type("admin")
     tab_to(page, "Password")
     keys.type(product.password)

@@ -4,8 +4,9 @@ import re
 
 from playwright.sync_api import expect
 
-from tests.browser.axe import doubled_ids
-from tests.browser.person import Person
+from tests.browser.axe import doubled_ids, violations, wider
+from tests.browser.person import REASON, Person
+from tests.services.product import until
 
 
 def test_a_page_outlives_its_web_server_without_losing_or_doubling_a_word(admin: Person) -> None:
@@ -51,3 +52,24 @@ def test_the_list_offers_what_has_changed_elsewhere(admin: Person) -> None:
         thread = made["threads"][0]["id"]
         client.post(f"/threads/{thread}/turns", json={"input": '/tool create_order {"sku": "x"}'})
     expect(row.get_by_text("Waiting")).to_be_visible()
+
+
+def test_a_call_of_a_lost_worker_waits_for_a_person_and_is_not_run_again(admin: Person) -> None:
+    admin.new_session()
+    admin.send('/tool create_order {"sku": "lost", "delay_after": 60}')
+    admin.page.get_by_role("button", name="Allow once").click()
+    until(admin.orders, "the order is recorded")
+    admin.product.workers["worker"].kill()
+    admin.product.start_worker(wait=False)
+
+    admin.sees("1 call with unknown outcome.")
+    assert violations(admin.page) == []
+    admin.page.set_viewport_size({"width": 320, "height": 800})
+    assert wider(admin.page) == []
+    form = admin.page.locator("#reconcile")
+    form.get_by_label("It happened").check()
+    form.get_by_label("What the agent is told").fill("order found in the books")
+    form.get_by_label("Reason").fill(REASON)
+    form.get_by_role("button", name="Record and go on").click()
+    admin.sees("create_order returned: order found in the books")
+    assert len(admin.orders()) == 1

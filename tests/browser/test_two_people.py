@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
+from tests.browser.axe import violations
 from tests.browser.person import REASON, Person
 
 ORDER = '/tool create_order {"sku": "coffee"}'
@@ -47,3 +48,20 @@ def test_a_dialog_whose_state_has_moved_keeps_the_reason_and_asks_again(
     expect(dialog).to_be_hidden()
     admin.send("/count")
     admin.sees("1 messages")
+
+
+def test_a_viewer_sees_every_control_and_which_permission_it_needs(
+    admin: Person, viewer: Person
+) -> None:
+    admin.new_session()
+    admin.send(ORDER)
+    admin.status("Waiting")
+    viewer.open(f"/threads/{admin.thread_id()}/conversation")
+    for name in ("Interrupt", "Cancel turn", "Clear context…", "Send", "Deny"):
+        expect(viewer.page.get_by_role("button", name=name)).to_be_disabled()
+    for permission in ("runs:interrupt", "runs:cancel", "sessions:clear", "runs:submit"):
+        expect(viewer.page.get_by_text(re.compile(permission)).first).to_be_visible()
+    expect(viewer.main.get_by_text("needs the permission interactions:respond")).to_be_visible()
+    assert violations(viewer.page) == []
+    viewer.open("/audit")
+    expect(viewer.page.get_by_role("heading", name="You may not do this")).to_be_visible()
