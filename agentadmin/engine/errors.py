@@ -41,6 +41,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from agentadmin.engine.clock import iso
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
@@ -255,7 +257,7 @@ class AlreadyDecided(Conflict):
 
     def __init__(self, by: str, at: datetime | str) -> None:
         self.by = by
-        self.at = at if isinstance(at, str) else at.isoformat()
+        self.at = at if isinstance(at, str) else iso(at)
         super().__init__(f"{by} decided this at {self.at}.")
 
     def extra(self) -> dict[str, Any]:
