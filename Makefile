@@ -9,16 +9,16 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile
 
 setup: ## create .venv, install the locked packages, build the front end
-	@tools/setup
+	@.ci/setup
 
 setup-dev:
-	@tools/setup --dev
+	@.ci/setup --dev
 
 run: setup ## start everything at http://127.0.0.1:8000
 	@exec $(PY) manage.py up
 
 test: setup-dev ## the whole suite, on SQLite and on PostgreSQL
-	@tools/test
+	@.ci/test
 
 test-browser: setup-dev ## the browser tests alone
 	@$(PY) -m pytest -m "browser and not soak"
@@ -27,10 +27,10 @@ soak: setup-dev ## the long-running tests
 	@$(PY) -m pytest -m soak
 
 chaos: setup-dev ## the tests that kill processes, again and again
-	@tools/chaos
+	@.ci/chaos
 
 check: setup-dev ## format, lint, types, import rules, migrations in sync, unused code
-	@tools/check
+	@.ci/check
 
 format: setup-dev ## mend format and lint where that is safe
 	@$(PY) -m ruff format .

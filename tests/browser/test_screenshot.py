@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from tests.browser.person import Person
 from tests.services.folder import FOLDER
 
-KEPT: Path = settings.BASE_DIR / "docs/session.png"
+KEPT: Path = settings.BASE_DIR / "static/img/session.png"
 SAID = (
     "/echo Good morning, Ada. The stock is counted; green tea runs out on Thursday.",
     '/tool calculator {"expression": "4 * 12"}',

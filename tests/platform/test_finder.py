@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-FINDER = settings.BASE_DIR / "tools" / "find-python"
+FINDER = settings.BASE_DIR / ".ci" / "find-python"
 # A virtual environment's Python has no ensurepip of its own in the way the finder looks for it.
 REAL = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
 
