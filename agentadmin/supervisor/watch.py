@@ -14,8 +14,9 @@ TICK = 0.1
 # Together within the five seconds that stopping may take.
 GRACE = 4.3
 STORE_GRACE = 0.5
-BACK_OFF = (0.5, 1, 2, 5, 10, 30)
-HEALTHY_AFTER = 60.0
+BACK_OFF = (0.5, 0.5, 1, 2, 5, 10)
+HEALTHY_AFTER = 15.0
+"""Longer than a child that cannot start takes to end; one killed later begins anew at once."""
 
 Say = Callable[[str], None]
 
