@@ -30,7 +30,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("database")
         if "product_processes" in names:
             item.add_marker("live")
-        if "chromium_browser" in names:
+        if "chromium_browser" in names or item.path.parent.name == "browser":
             item.add_marker("browser")
 
 
