@@ -89,6 +89,8 @@ class RunningCalls:
             pending -= done
             for task in done:
                 each, tool = self._tasks[task]
+                if stop.done() and _runs_again(tool, stop.result().source):
+                    continue
                 self.outcomes[each.call.id] = outcome = _result(task)
                 if pending and tool.effect is Effect.EXTERNAL:
                     await early(each, outcome)
@@ -102,6 +104,11 @@ class RunningCalls:
 
     async def _settle(self, task: asyncio.Task[ToolOutcome], *, shutdown: bool) -> None:
         each, tool = self._tasks[task]
+        if each.call.id in self.outcomes:
+            return
+        if shutdown and _runs_again(tool, InterruptSource.SYSTEM):
+            task.cancel()
+            return
         patience = PATIENCE[tool.effect]
         if shutdown:
             patience = min(patience, SHUTDOWN_PATIENCE)
@@ -122,6 +129,14 @@ class RunningCalls:
         for task in self._tasks:
             if not task.done():
                 task.cancel()
+
+
+def _runs_again(tool: Tool, source: InterruptSource) -> bool:
+    """Whether the next worker simply runs the call again.
+
+    A tool that stopped because the process does has a result that nobody asked for.
+    """
+    return source is InterruptSource.SYSTEM and tool.effect is Effect.NONE
 
 
 def _result(task: asyncio.Task[ToolOutcome]) -> ToolOutcome:

@@ -22,7 +22,7 @@ from agentadmin.engine.state.permissions import (
     PermissionRule,
 )
 from agentadmin.engine.tools.builtin import OrderBook
-from agentadmin.engine.tools.toolkit import tool
+from agentadmin.engine.tools.toolkit import Effect, tool
 from tests.engine.agents.scene import (
     BYPASS,
     CountingJournal,
@@ -250,6 +250,30 @@ async def test_a_shutdown_saves_lets_go_and_the_next_run_continues() -> None:
     assert [m.text for m in await scene.messages()] == ["hello", "partial", "whole answer"]
     state = await scene.agent.get_agent_state(RuntimeContext.builder().session_id("s").build())
     assert not state.shutdown_interrupted
+
+
+async def test_a_tool_that_stops_with_its_process_runs_again_under_the_next() -> None:
+    @tool(effect=Effect.NONE)
+    async def patient(context: ToolContext) -> str:
+        starts.append(context.call_id)
+        stopped = len(starts) == 1 and not await context.sleep(30.0)
+        return "[ERROR] stopped early" if stopped else "all done"
+
+    starts: list[str] = []
+    journal = CountingJournal()
+    model = ScriptModel(calls(("patient", "{}")), says("thanks"))
+    scene = host(harness(journal, model).tools(patient).permission_context(BYPASS).build(), journal)
+    admission = await scene.submit("hello")
+    control = InterruptControl()
+    execution, _ = await scene.prepare(admission, control)
+    task = asyncio.create_task(execution.run())
+    await until(lambda: starts)
+    control.trigger(InterruptSource.SYSTEM)
+    assert (await task).status == "suspended"
+    done = await scene.run(replace(admission, kind="takeover", attempt=2))
+    assert (done.outcome, len(starts), len(set(starts))) == ("done", 2, 1)
+    results = [b for m in await scene.messages() for b in m.blocks(ToolResultBlock)]
+    assert [b.text for b in results] == ["all done"]
 
 
 async def test_a_cancelled_turn_ends_cancelled_and_its_run_interrupted() -> None:
