@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.errors import DecodeError, TooDeep
+from agentadmin.engine.errors import DecodeError, InvalidInput, ModelError, TooDeep
 from agentadmin.engine.events import EventType
 from agentadmin.engine.identity import new_hex
 from agentadmin.engine.messages import Block, TextBlock, ThinkingBlock, ToolUseBlock
@@ -20,7 +20,7 @@ from agentadmin.engine.models.base import (
 from agentadmin.engine.state import codec
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from agentadmin.engine.agents.emitter import Emitter, Step
 
@@ -81,7 +81,9 @@ class Assembler:
             self._append(self._running("text"), chunk.text)
         elif isinstance(chunk, ThinkingChunk):
             part = self._running("thinking")
-            part.metadata.update(chunk.metadata or {})
+            if chunk.metadata:
+                _check_written(chunk.metadata)
+                part.metadata.update(chunk.metadata)
             self._append(part, chunk.text)
         elif isinstance(chunk, ToolCallChunk):
             self._feed_call(chunk)
@@ -168,6 +170,15 @@ class Assembler:
             for part in self._parts
             if part.kind != "call" and (block := _block(part, set())) is not None
         ]
+
+
+def _check_written(metadata: Mapping[str, Any]) -> None:
+    """Here what cannot be stored is the model's error; at the commit it would be the run's."""
+    try:
+        codec.dumps(dict(metadata), levels=ARGUMENT_LEVELS)
+    except InvalidInput as error:
+        detail = f"The model's answer cannot be stored: {error.detail}"
+        raise ModelError(detail, retryable=False) from error
 
 
 def _block(part: _Part, taken: set[str]) -> Block | None:

@@ -9,7 +9,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.errors import AgentAdminError
+from agentadmin.engine.errors import AgentAdminError, ToolError
 from agentadmin.engine.messages import Block, TextBlock, ToolResultBlock, ToolResultState
 from agentadmin.engine.messages.vocabulary import ARGUMENT_LEVELS
 from agentadmin.engine.state import codec
@@ -73,17 +73,18 @@ async def execute(tool: Tool, arguments: Mapping[str, Any], context: ToolContext
         async with limit:
             value = await _invoke(tool, arguments, context)
         return _outcome(value)
-    except MemoryError:
+    except (MemoryError, asyncio.CancelledError):
         raise
     except TimeoutError as error:
         if limit.expired():
             return ToolOutcome.error(f"Error: Tool execution timeout after {tool.timeout:g} s")
         return _failed(error)
-    except Exception as error:
+    except BaseException as error:
+        # Also SystemExit: a command line parser in a tool must not end the worker.
         return _failed(error)
 
 
-def _failed(error: Exception) -> ToolOutcome:
+def _failed(error: BaseException) -> ToolOutcome:
     detail = error.detail if isinstance(error, AgentAdminError) else str(error)
     return ToolOutcome.error(f"Error: Tool execution failed: {detail or type(error).__name__}")
 
@@ -120,7 +121,9 @@ async def _in_thread(call: Callable[[], Any]) -> Any:
         try:
             value = context.run(call)
         except BaseException as error:
-            failure = error
+            # Awaiting a future with a GeneratorExit in it would end the awaiting coroutine.
+            known = isinstance(error, Exception | asyncio.CancelledError)
+            failure = error if known else ToolError(str(error) or type(error).__name__)
         if not loop.is_closed():
             loop.call_soon_threadsafe(settle, value, failure)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agentadmin.engine.errors import Conflict, InvalidInput, ModelError, RunIdReused
 from agentadmin.engine.journal.memory import InMemoryThreadJournal
 from agentadmin.engine.messages import Role, ToolResultBlock
+from agentadmin.engine.models.base import TextChunk, ThinkingChunk
 from tests.engine.agents.scene import (
     BYPASS,
     CountingJournal,
@@ -83,6 +86,16 @@ async def test_a_blank_session_means_the_default_one() -> None:
         await agent.call("hi")
         await agent.call("hi", context("   "))
         assert (await agent.call("/count", context("home"))).text == "5 messages"
+
+
+@pytest.mark.parametrize("odd", [b"bytes", object(), {1}])
+async def test_an_answer_that_cannot_be_stored_is_the_models_error(odd: Any) -> None:
+    journal = InMemoryThreadJournal()
+    model = ScriptModel([ThinkingChunk("hm", {"signature": odd}), TextChunk("x")], says("better"))
+    agent = harness(journal, model).build()
+    with pytest.raises(ModelError, match="cannot be stored"):
+        await agent.call("hello", context())
+    assert (await agent.call("again", context())).text == "better"
 
 
 async def test_a_failed_call_keeps_the_input_and_raises_the_models_error() -> None:

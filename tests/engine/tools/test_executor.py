@@ -43,6 +43,24 @@ def deep(levels: int) -> Any:
     return value
 
 
+class Odd(BaseException):
+    """Derives from what nobody catches."""
+
+
+@pytest.mark.parametrize("error", [SystemExit(2), KeyboardInterrupt(), GeneratorExit(), Odd("x")])
+async def test_no_tool_ends_the_worker(error: BaseException) -> None:
+    async def waits() -> str:
+        raise error
+
+    def blocks() -> str:
+        raise error
+
+    for function in (waits, blocks):
+        ended = await outcome_of(function)
+        assert ended.state == "error"
+        assert text(ended).startswith("Error: Tool execution failed: ")
+
+
 @pytest.mark.parametrize(
     "value",
     [
