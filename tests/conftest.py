@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 from asgiref.sync import SyncToAsync
-from django.db import connections
+from django.db import connection, connections
+from pytest_django import DjangoDbBlocker
 from redis import Redis
 
 from tests.services import folder, program, valkey
@@ -32,6 +33,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("live")
         if "chromium_browser" in names or item.path.parent.name == "browser":
             item.add_marker("browser")
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """PostgreSQL keeps a database that somebody is connected to: idle threads are shown out."""
+    yield
+    if connection.vendor == "postgresql":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
 
 
 @pytest.fixture(scope="session", autouse=True)
