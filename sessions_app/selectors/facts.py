@@ -9,6 +9,7 @@ from django.db.models import Q
 from agentadmin.engine.errors import InvalidInput
 from sessions_app.journal.rows import read_facts
 from sessions_app.selectors.paging import DEFAULT_LIMIT, Page, checked_limit, searchable
+from sessions_app.selectors.weight import affordable, weights
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -37,6 +38,6 @@ def fact_page(
         wanted &= Q(run_id=searchable(run_id, "run_id"))
     if turn_id is not None:
         wanted &= Q(turn_id=searchable(turn_id, "turn_id"))
-    found = read_facts(wanted, limit + 1)
-    items = found[:limit]
-    return Page(items, str(items[-1].seq) if len(found) > limit else None)
+    found = weights(thread.id, wanted, limit + 1)
+    items = read_facts(wanted, min(affordable(found), limit))
+    return Page(items, str(items[-1].seq) if len(found) > len(items) else None)

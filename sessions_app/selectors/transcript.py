@@ -22,6 +22,7 @@ from sessions_app.journal.reading import facts_at
 from sessions_app.journal.rows import read_facts
 from sessions_app.models import AgentThread, JournalFact
 from sessions_app.selectors.paging import DEFAULT_LIMIT, checked_limit
+from sessions_app.selectors.weight import affordable, long_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -108,8 +109,19 @@ def transcript(
     page = older[max(len(older) - limit, 0) :]
     while page and len(page) < len(older) and older[-len(page) - 1].first == page[0].first:
         page = older[-len(page) - 1 :]
+    page = _light(thread, page)
     more = len(page) < len(older)
     return Transcript(seq, _entries(thread, page, index), page[0].first if more else None)
+
+
+def _light(thread: AgentThread, page: list[_Place]) -> list[_Place]:
+    """The newest of a page that fit into one answer; a fact's own messages stay together."""
+    lengths = long_messages(thread.id, {seq for p in page for seq in (p.first, p.latest)})
+    if not lengths:
+        return page
+    weights = [max(lengths.get(p.first, 0), lengths.get(p.latest, 0)) for p in reversed(page)]
+    oldest = page[len(page) - affordable(weights)].first
+    return [place for place in page if place.first >= oldest]
 
 
 def _index(thread: AgentThread, as_of: int) -> _Index:

@@ -12,6 +12,7 @@ from agentadmin.engine.errors import BadCursor, InvalidInput, NotFound
 from agentadmin.engine.journal.facts import FactType
 from sessions_app import mailbox
 from sessions_app.models import AgentThread
+from sessions_app.selectors import weight
 from sessions_app.selectors.controls import control_detail
 from sessions_app.selectors.exporting import export_state
 from sessions_app.selectors.facts import fact_page
@@ -210,3 +211,32 @@ def test_reading_another_persons_conversation_is_audited_once_a_minute(
         note_read(end_user("alice"), thread, "state")
     [entry] = later.discard()
     assert (entry.action, entry.actor.name) == ("threads.read_state", "victor")
+
+
+def test_a_page_of_long_texts_ends_early_and_the_next_one_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(weight, "PAGE_CHARACTERS", 250_000)
+    thread = make_thread()
+    written = [f"{n} " + "x" * 100_000 if n % 2 else f"{n}" for n in range(9)]
+    say(thread, *written)
+    read: list[str] = []
+    page = transcript(thread)
+    while True:
+        assert sum(len(t) for t in [e.message["content"][0]["text"] for e in page.items]) < 250_000
+        read = [e.message["content"][0]["text"] for e in page.items] + read
+        if page.before is None:
+            break
+        page = transcript(thread, before=page.before)
+    assert read == written
+    after, seqs = 0, list[int]()
+    while True:
+        facts = fact_page(thread, after=after)
+        seqs += [fact.seq for fact in facts.items]
+        assert sum(len(str(fact.payload)) for fact in facts.items) < 260_000
+        if facts.next_cursor is None:
+            break
+        after = int(facts.next_cursor)
+    assert seqs == list(range(1, thread.head_seq + 1))
+    monkeypatch.setattr(weight, "PAGE_CHARACTERS", 10)
+    assert len(transcript(thread).items) == 1

@@ -1,4 +1,4 @@
-"""Deeply nested input: refused with its path, or stored so that everything shows it again."""
+"""Deep and long input: refused with its path, or stored so that everything shows it again."""
 
 import pytest
 
@@ -8,7 +8,9 @@ from agentadmin.engine.state import codec
 from agentadmin.engine.state.agent_state import AgentState
 from runs_app.services.submit import submit_turn
 from sessions_app.models import AgentThread
+from sessions_app.selectors import weight
 from sessions_app.selectors.exporting import export_text
+from sessions_app.selectors.transcript import transcript
 from tests.runs.conftest import Work, turn_of
 from tests.runs.test_api import caller
 
@@ -54,3 +56,17 @@ def test_a_block_as_deep_as_a_state_can_hold_is_kept(
     with pytest.raises(TooDeep) as refused:
         submit_turn(actor=actor, thread=thread, input=[deeper])
     assert refused.value.path == "input"
+
+
+def test_a_page_of_long_questions_ends_early(
+    thread: AgentThread, actor: Actor, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(weight, "PAGE_CHARACTERS", 150_000)
+    for n in range(3):
+        submit_turn(actor=actor, thread=thread, input=f"/count {n} " + "x" * 100_000)
+    work(thread)
+    pages = [transcript(thread)]
+    while (before := pages[-1].before) is not None:
+        pages.append(transcript(thread, before=before))
+    sizes = [[len(str(entry.message)) > 100_000 for entry in page.items] for page in pages]
+    assert sizes == [[False, True, False], [False, True], [True]]
