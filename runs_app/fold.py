@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 PREVIEW = 200
 ERROR_LIMIT = 2000
+MOST_TOKENS = 1_000_000_000
+"""Of one run: a figure beyond it is a provider's mistake, and sums of it would not fit."""
 REPAIR_RECONCILED = "reconciled"
 """The kind of a repair in `recovery/applied` that records an outcome nobody knew."""
 REPAIR_DEFINED = "defined"
@@ -184,12 +186,19 @@ def _turn_ended(book: Book, fact: Fact) -> None:
     turn.reply = fact.payload.get("reply")
     error = fact.payload.get("error")
     if error:
-        turn.error = plain(codec.dumps(error), ERROR_LIMIT)
+        # The detail is cut and not the JSON, so that the code survives.
+        short = {**error, "detail": str(error.get("detail") or "")[: ERROR_LIMIT // 2]}
+        turn.error = plain(codec.dumps(short), ERROR_LIMIT)
         run = book.run(fact.run_id) if fact.run_id else None
         if run is not None and run.first_error is None:
             run.first_error = plain(str(error.get("detail") or error.get("code")), ERROR_LIMIT)
     if book.thread.active_turn_id == turn.id:
         _next_turn(book, fact)
+
+
+def _count(value: Any) -> int:
+    """What a provider claims to have counted, as far as a column holds it."""
+    return min(max(int(value or 0), 0), MOST_TOKENS)
 
 
 def _next_turn(book: Book, fact: Fact) -> None:
@@ -255,9 +264,9 @@ def _run_ended(book: Book, fact: Fact) -> None:
     run.reason = None if reason is None else plain(str(reason), ERROR_LIMIT)
     run.ended_at = fact.occurred_at
     run.end_seq = fact.seq
-    run.tokens_in = int(usage.get("input") or 0)
-    run.tokens_out = int(usage.get("output") or 0)
-    run.model_calls = int(usage.get("calls") or 0)
+    run.tokens_in = _count(usage.get("input"))
+    run.tokens_out = _count(usage.get("output"))
+    run.model_calls = _count(usage.get("calls"))
     book.thread.tokens += run.tokens_in + run.tokens_out
     if book.thread.active_run_id == run.id:
         book.thread.active_run_id = None

@@ -8,6 +8,7 @@ from ninja import Schema
 from pydantic import ConfigDict, Field
 
 from agentadmin.engine.clock import iso
+from agentadmin.engine.errors import DecodeError
 from agentadmin.engine.state import codec
 from runs_app.models import DemoOrder, Interaction, Run, Turn
 from runs_app.states import commands
@@ -98,10 +99,13 @@ def turn_item(turn: Turn) -> Json:
 
 
 def _error(text: str | None) -> Any:
-    """A very long error is stored cut short, and is then no JSON any more."""
+    """A very long error is stored cut short, and is then no JSON any more, whatever its end."""
     if text is None:
         return None
-    return codec.loads(text) if text.endswith("}") else {"code": "error", "detail": text}
+    try:
+        return codec.loads(text)
+    except DecodeError:
+        return {"code": "error", "detail": text}
 
 
 def run_item(run: Run) -> Json:

@@ -12,6 +12,7 @@ from agentadmin.engine.journal.facts import FactType, NewFact
 from runs_app.models import Interaction, Run, Turn
 from runs_app.recorder import Recorder, folded, rebuild
 from runs_app.rows import INTERACTIONS, RUNS, THREADS, TURNS
+from runs_app.schemas import turn_item
 from runs_app.states import MOVES, TERMINAL, TurnState
 from sessions_app.journal import DjangoThreadJournal
 from sessions_app.models import AgentSession, AgentThread
@@ -145,6 +146,32 @@ def test_a_turn_that_ended_does_not_move_again(journal: DjangoThreadJournal) -> 
     with pytest.raises(TurnFinished):
         put(journal, ref, run("t", "r"))
     assert not Run.objects.exists()
+
+
+def test_an_error_of_any_length_is_shown_with_its_code(journal: DjangoThreadJournal) -> None:
+    ref = thread_of(journal)
+    for length in (1000, 1960, 1999, 2000, 5000):
+        turn, run_id = f"t{length}", f"r{length}"
+        error = {"code": "model_error", "detail": "}" * length}
+        failed = NewFact(FactType.TURN_FAILED, {"outcome": "error", "error": error}, turn, run_id)
+        put(journal, ref, start(turn), run(turn, run_id))
+        put(journal, ref, failed, end(turn, run_id, "failed"))
+        shown = turn_item(Turn.objects.get(id=turn))["error"]
+        assert (shown["code"], shown["detail"]) == ("model_error", "}" * min(length, 1000))
+    Turn.objects.filter(id="t5000").update(error='{"code": "cut}')
+    assert turn_item(Turn.objects.get(id="t5000"))["error"]["detail"] == '{"code": "cut}'
+
+
+@pytest.mark.parametrize("claimed", [-5, 10**30, None, 2**63])
+def test_absurd_counts_of_tokens_are_no_reason_to_fail(
+    journal: DjangoThreadJournal, claimed: int | None
+) -> None:
+    ref = thread_of(journal)
+    put(journal, ref, start("t"), run("t", "r"))
+    usage = {"input": claimed, "output": claimed, "calls": 1}
+    ended = NewFact(FactType.RUN_END, {"status": "completed", "usage": usage}, "t", "r")
+    put(journal, ref, completed("t"), ended)
+    assert 0 <= Run.objects.get().tokens_in <= head(ref).tokens <= 2 * 10**9
 
 
 def test_a_failed_turn_leaves_its_error_on_turn_and_run(journal: DjangoThreadJournal) -> None:
