@@ -61,6 +61,8 @@ def run(
     2. Start the store; migrate; first user and demo, each once.
     3. Start worker and web; tell when they are ready; start beat.
     """
+    # Also for the children: a folder that was there before may be open to others.
+    os.umask(0o077)
     data.prepare(plan.data)
     lock = data.lock(plan.data)
     probe.refuse_busy_port(plan.host, plan.port)

@@ -44,7 +44,8 @@ def test_one_line_says_where_and_one_how_to_sign_in(running: Up) -> None:
 def test_what_is_written_is_private(running: Up) -> None:
     for part in ("logs", "valkey", "workspaces"):
         assert stat.S_IMODE((running.data / part).stat().st_mode) == 0o700
-    assert stat.S_IMODE((running.data / "secret_key").stat().st_mode) == 0o600
+    for file in ("secret_key", "agentadmin.sqlite3", "logs/web.log"):
+        assert stat.S_IMODE((running.data / file).stat().st_mode) == 0o600
 
 
 def test_the_store_keeps_an_append_only_file(running: Up) -> None:
