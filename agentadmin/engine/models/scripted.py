@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from agentadmin.engine.errors import DecodeError, ModelError
@@ -83,20 +83,21 @@ def _synthetic(message: Msg) -> bool:
     return metadata.get("agentscope_synthetic") is True
 
 
-def _real(messages: Sequence[Msg]) -> list[Msg]:
-    return [m for m in messages if m.role != Role.SYSTEM and not _synthetic(m)]
+def _real(messages: Iterable[Msg]) -> Iterator[Msg]:
+    """What people, the model and tools said; lazy, as most answers need only the end."""
+    return (m for m in messages if m.role != Role.SYSTEM and not _synthetic(m))
 
 
 def _answer(request: ModelRequest) -> ChunkStream:
-    real = _real(request.messages)
     if request.purpose is Purpose.SUMMARY:
-        return _text(f"Summary of {len(real)} messages.")
-    if results := _last_results(real):
+        return _text(f"Summary of {_number_of(request)} messages.")
+    if results := _last_results(_real(reversed(request.messages))):
         return _text(_report(results))
-    prompt = next((m.text for m in reversed(real) if m.role == Role.USER), "")
+    newest = _real(reversed(request.messages))
+    prompt = next((m.text for m in newest if m.role == Role.USER), "")
     word, _, rest = prompt.partition(" ")
     command = _COMMANDS.get(word)
-    return command(rest, real, request) if command else _text(f"You said: {prompt}")
+    return command(rest, request) if command else _text(f"You said: {prompt}")
 
 
 async def _text(text: str) -> ChunkStream:
@@ -104,10 +105,14 @@ async def _text(text: str) -> ChunkStream:
         yield TextChunk(text[start : start + CHUNK])
 
 
-def _last_results(messages: Sequence[Msg]) -> list[ToolResultBlock]:
+def _number_of(request: ModelRequest) -> int:
+    return sum(1 for _ in _real(request.messages))
+
+
+def _last_results(newest_first: Iterable[Msg]) -> list[ToolResultBlock]:
     """The results that nobody has commented yet; a reply cut off by a crash does not count."""
     blocks: list[ToolResultBlock] = []
-    for message in reversed(messages):
+    for message in newest_first:
         if message.role == Role.ASSISTANT and not blocks:
             continue
         if message.role != Role.TOOL:
@@ -122,23 +127,24 @@ def _report(results: Sequence[ToolResultBlock]) -> str:
     )
 
 
-def _echo(rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
+def _echo(rest: str, _request: ModelRequest) -> ChunkStream:
     return _text(rest)
 
 
-def _count(_rest: str, messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
-    return _text(f"{len(messages)} messages")
+def _count(_rest: str, request: ModelRequest) -> ChunkStream:
+    return _text(f"{_number_of(request)} messages")
 
 
-def _recall(_rest: str, messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
-    return _text(next((m.text for m in messages if m.role == Role.USER), ""))
+def _recall(_rest: str, request: ModelRequest) -> ChunkStream:
+    oldest = _real(request.messages)
+    return _text(next((m.text for m in oldest if m.role == Role.USER), ""))
 
 
 def _number(text: str, fallback: int, largest: int) -> int:
     return min(int(text), largest) if text.isascii() and text.isdigit() else fallback
 
 
-async def _slow(rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
+async def _slow(rest: str, _request: ModelRequest) -> ChunkStream:
     words = rest.split()
     count = _number(words[0], 1, MAX_SLOW_WORDS) if words else 1
     pause = _number(words[1], 50, MAX_PAUSE_MS) if len(words) > 1 else 50
@@ -147,27 +153,28 @@ async def _slow(rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> 
         yield TextChunk(f"word-{index}" if index == 1 else f" word-{index}")
 
 
-def _call_id(messages: Sequence[Msg], index: int) -> str:
+def _call_id(request: ModelRequest, index: int) -> str:
     """Unique in its conversation and the same every time it is replayed."""
-    return f"call_{len(messages)}_{index}_{(messages[-1].id or '')[-8:]}"
+    newest = next(_real(reversed(request.messages)))
+    return f"call_{_number_of(request)}_{index}_{(newest.id or '')[-8:]}"
 
 
-def _tool(rest: str, messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
+def _tool(rest: str, request: ModelRequest) -> ChunkStream:
     name, _, arguments = rest.partition(" ")
-    return _calls([(name, arguments.strip() or "{}")], messages)
+    return _calls([(name, arguments.strip() or "{}")], request)
 
 
-async def _calls(calls: Sequence[tuple[str, str]], messages: Sequence[Msg]) -> ChunkStream:
+async def _calls(calls: Sequence[tuple[str, str]], request: ModelRequest) -> ChunkStream:
     for index, (name, arguments) in enumerate(calls):
-        yield ToolCallChunk(str(index), _call_id(messages, index), name, arguments)
+        yield ToolCallChunk(str(index), _call_id(request, index), name, arguments)
 
 
-def _tools(rest: str, messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
+def _tools(rest: str, request: ModelRequest) -> ChunkStream:
     try:
         calls = [_listed_call(entry) for entry in _list(codec.loads(rest))]
     except (DecodeError, KeyError, TypeError, AttributeError):
         return _text(f"You said: /tools {rest}")
-    return _calls(calls, messages)
+    return _calls(calls, request)
 
 
 def _list(value: Any) -> list[Any]:
@@ -180,12 +187,12 @@ def _listed_call(entry: dict[str, Any]) -> tuple[str, str]:
     return str(entry["name"]), codec.dumps(entry.get("input", {}))
 
 
-async def _think(rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
+async def _think(rest: str, _request: ModelRequest) -> ChunkStream:
     yield ThinkingChunk(f"Thinking about: {rest}")
     yield TextChunk(rest)
 
 
-async def _fail(rest: str, _messages: Sequence[Msg], request: ModelRequest) -> ChunkStream:
+async def _fail(rest: str, request: ModelRequest) -> ChunkStream:
     kind, _, count = rest.partition(" ")
     if kind == "permanent":
         raise ModelError("The offline model was told to fail.", retryable=False)
@@ -195,18 +202,18 @@ async def _fail(rest: str, _messages: Sequence[Msg], request: ModelRequest) -> C
     yield TextChunk(f"ok after {times} retries")
 
 
-async def _empty(_rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
+async def _empty(_rest: str, _request: ModelRequest) -> ChunkStream:
     nothing: tuple[TextChunk, ...] = ()
     for chunk in nothing:
         yield chunk
 
 
-def _big(rest: str, _messages: Sequence[Msg], _request: ModelRequest) -> ChunkStream:
+def _big(rest: str, _request: ModelRequest) -> ChunkStream:
     count = _number(rest.strip(), 0, MAX_REPLY)
     return _text(("0123456789" * (count // 10 + 1))[:count])
 
 
-type Command = Callable[[str, Sequence[Msg], ModelRequest], ChunkStream]
+type Command = Callable[[str, ModelRequest], ChunkStream]
 
 _COMMANDS: dict[str, Command] = {
     "/echo": _echo,
