@@ -26,8 +26,10 @@ from sessions_app.selectors.sessions import (
 from sessions_app.selectors.threads import state_at, thread_detail, thread_of_session
 from sessions_app.selectors.transcript import transcript
 from sessions_app.services.importing import Import, import_state
+from sessions_app.services.outcome import completed
 from sessions_app.services.sessions import NewSession, create_session, note_read
 from sessions_app.services.update_state import update_agent_state
+from sessions_app.states import ControlKind
 
 if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
@@ -167,7 +169,11 @@ def update_state(request: HttpRequest, thread_id: str, body: schemas.UpdateState
 @requires(READ)
 def get_control(request: HttpRequest, control_id: str) -> HttpResponse:
     """A command to a thread: how far it has come, when, and with what result."""
-    return reply(schemas.control_whole(control_detail(_actor(request), control_id)))
+    found = control_detail(_actor(request), control_id)
+    whole = schemas.control_whole(found)
+    if found.kind == ControlKind.EDIT and whole["result"]:
+        whole["result"] = completed(whole["result"], found.thread)
+    return reply(whole)
 
 
 @sessions_router.get("/threads/{thread_id}/facts", operation_id="listFacts")

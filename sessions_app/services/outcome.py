@@ -123,9 +123,14 @@ def _digests(thread: AgentThread, version: int) -> dict[str, str | None]:
 
 def answered(first: Answer, thread: AgentThread) -> Answer:
     """A remembered answer with the id of its audit entry, which was written after it."""
-    if "audit_id" not in first.body or first.body["audit_id"] is not None:
-        return first
-    return Answer(first.status, with_audit_id(first.body, thread))
+    return Answer(first.status, completed(first.body, thread))
+
+
+def completed(body: dict[str, Any], thread: AgentThread) -> dict[str, Any]:
+    """A stored outcome with the id of its audit entry; other bodies as they are."""
+    if "audit_id" not in body or body["audit_id"] is not None:
+        return body
+    return with_audit_id(body, thread)
 
 
 def with_audit_id(body: dict[str, Any], thread: AgentThread) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from sessions_app.models import AgentSession, AgentThread
 from sessions_app.states import ControlKind
 from tests.api.conftest import As, Caller, problem
 from tests.engine.state import fixtures
+from tests.sessions.holding import Held
 from tests.sessions.people import OPERATOR
 
 pytestmark = pytest.mark.django_db
@@ -173,6 +174,21 @@ def test_reads_and_refusals_are_audited(caller: As, thread: AgentThread) -> None
     read, hidden = later.discard()
     assert (read.action, str(read.outcome)) == ("threads.read_state", "allowed")
     assert (str(hidden.outcome), hidden.target.id) == ("denied", str(thread.id))
+
+
+def test_a_control_that_took_effect_names_its_audit_entry(
+    operator: Caller, thread: AgentThread
+) -> None:
+    held = Held(thread)
+    edit = {"op": "set_permission_mode", "mode": "explore"}
+    wanted = {"reason": "why not", "operations": [edit], "on_busy": "wait"}
+    asked = body(operator.patch(f"/threads/{thread.id}/state", wanted), 202)
+    path = f"/controls/{asked['control_id']}"
+    assert body(operator.get(path))["result"] == {}
+    held.between_steps()
+    found = body(operator.get(path))
+    assert found["state"] == "effective"
+    assert found["result"]["audit_id"] == str(AuditEntry.objects.get(action="state.update").id)
 
 
 def test_nobody_is_asked_to_sign_in() -> None:
