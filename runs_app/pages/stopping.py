@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from runs_app.models import Turn
     from sessions_app.models import AgentThread
 
-_REASONS = ("Wrong direction", "Runs away", "No longer needed", "Asked by owner")
+STOP_REASONS = ("Wrong direction", "Runs in circles", "No longer needed", "Asked by owner")
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Stop:
             "version": None,
             "reason": self.reason,
             "reason_error": SHORT_REASON if self.asked and not self.has_reason else "",
-            "templates": _REASONS,
+            "templates": STOP_REASONS,
             "error": self.error or None,
             "danger": True,
             **self.words,

@@ -18,7 +18,7 @@ from sessions_app.forms import (
 if TYPE_CHECKING:
     from agentadmin.engine.state.agent_state import AgentState
 
-_TIGHTER = ("Incident", "Tighten after review", "Asked by owner", "Temporary grant")
+_TIGHTER = ("Response to an incident", "Tighten after review", "Asked by owner", "Temporary grant")
 
 
 @dataclass(frozen=True, slots=True)

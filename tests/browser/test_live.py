@@ -42,6 +42,20 @@ def test_a_runs_page_follows_its_events_and_can_be_held(admin: Person) -> None:
     expect(admin.page.locator("#run-head").get_by_text("Completed").first).to_be_visible()
 
 
+def test_whoever_sends_sees_what_comes_of_it_below_a_long_conversation(admin: Person) -> None:
+    admin.new_session()
+    for _ in range(3):
+        admin.send("/big 3000")
+        admin.status("Idle")
+    admin.page.reload()
+    expect(admin.page.get_by_text("Live", exact=True)).to_be_visible()
+    admin.send("/slow 60 30")
+    admin.watches(60)
+    admin.status("Idle")
+    expect(admin.page.get_by_text("word-60")).to_be_in_viewport()
+    expect(admin.page.locator("[data-follow-word]")).to_have_text("Following")
+
+
 def test_the_list_offers_what_has_changed_elsewhere(admin: Person) -> None:
     with admin.product.client() as client:
         made = client.post("/sessions", json={"agent_id": "demo", "session_id": "fleet"}).json()

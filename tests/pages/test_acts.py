@@ -8,7 +8,10 @@ import pytest
 from django.http import HttpResponse
 
 from agentadmin.audit.models import AuditEntry
+from runs_app.pages.stopping import STOP_REASONS
 from sessions_app.models import AgentThread
+from sessions_app.pages.act_dialog import MIN_REASON
+from sessions_app.pages.acts import KINDS
 from sessions_app.selectors.threads import state_at
 from sessions_app.services.update_state import update_agent_state
 from tests.pages.conftest import PASSWORD, SYSTEM, Talk, Visit, Visitor, html, text
@@ -198,3 +201,9 @@ def test_who_may_not_gets_neither_dialog_nor_act(
 def test_there_is_no_other_act(visit: Visit, thread: AgentThread) -> None:
     assert visit("operator").get(act(thread, "json_patch")).status_code == 404
     assert visit("operator").get(act(thread, "restore")).status_code == 404
+
+
+def test_every_suggested_reason_is_long_enough_to_be_taken() -> None:
+    suggested = {*STOP_REASONS, *(reason for kind in KINDS.values() for reason in kind.reasons)}
+    assert suggested
+    assert [reason for reason in suggested if len(reason) < MIN_REASON] == []

@@ -24,6 +24,7 @@ export class Follow {
 
   jump() {
     this.on = true;
+    this.touched = -MEANT_FOR; // The hand that asked for the end, or sent something, is not leaving it.
     this.#toEnd();
     this.onChange();
   }
