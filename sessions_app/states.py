@@ -50,8 +50,3 @@ class ControlState(StrEnum):
 
 
 OPEN_CONTROLS = (ControlState.REQUESTED, ControlState.DELIVERED, ControlState.ACKNOWLEDGED)
-
-
-def most_urgent(statuses: list[str]) -> ThreadStatus:
-    """The status that a session with these threads shows."""
-    return next((s for s in URGENCY if s in statuses), ThreadStatus.IDLE)

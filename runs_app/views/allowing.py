@@ -7,21 +7,18 @@ from typing import TYPE_CHECKING
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from agentadmin.access import sign_in
 from agentadmin.access.actor import READ
 from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.routes import requires
 from agentadmin.engine.errors import (
     AgentAdminError,
-    NotAuthenticated,
-    RateLimited,
     StepUpRequired,
 )
 from agentadmin.problems import row
 from runs_app.pages.allowing import Allowing
 from runs_app.policies import RESPOND
 from runs_app.selectors.interactions import interaction_detail
-from sessions_app.pages.answers import show_dialog, show_done
+from sessions_app.pages.answers import refused_password, show_dialog, show_done
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -58,10 +55,8 @@ def _allow(request: HttpRequest, interaction_id: str, how: str) -> HttpResponse:
 
 
 def _prove(request: HttpRequest, dialog: Allowing) -> HttpResponse | None:
-    try:
-        sign_in.step_up(request, password=request.POST["password"])
-    except (NotAuthenticated, RateLimited) as error:
-        return _again(request, dialog, row(error)[0], step_up_error=error.detail)
+    if refused := refused_password(request):
+        return _again(request, dialog, row(refused)[0], step_up_error=refused.detail)
     dialog.actor = actor_from_request(request)
     return None
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import messages
 from django.shortcuts import redirect, render
 
+from agentadmin.access import sign_in
+from agentadmin.engine.errors import NotAuthenticated, RateLimited
 from sessions_app.pages.frame import is_fragment, tab_url
 from sessions_app.pages.steps import shown_controls
 from sessions_app.selectors.recent import recent_controls
@@ -49,3 +51,12 @@ def show_done(
         "outside": True,
     }
     return render(request, "sessions/_acts.html", context)
+
+
+def refused_password(request: HttpRequest) -> NotAuthenticated | RateLimited | None:
+    """Try the password typed into a dialog; why it is refused, or None: the sign-in is fresh."""
+    try:
+        sign_in.step_up(request, password=request.POST["password"])
+    except (NotAuthenticated, RateLimited) as error:
+        return error
+    return None

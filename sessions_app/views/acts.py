@@ -8,21 +8,18 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods
 
-from agentadmin.access import sign_in
 from agentadmin.access.actor import READ
 from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.routes import requires
 from agentadmin.engine.errors import (
     AgentAdminError,
-    NotAuthenticated,
-    RateLimited,
     StaleVersion,
     StepUpRequired,
 )
 from agentadmin.problems import row
 from sessions_app.pages.act_dialog import MIN_REASON, SHORT_REASON, ActDialog
 from sessions_app.pages.acts import act_kind
-from sessions_app.pages.answers import Notice, show_dialog, show_done
+from sessions_app.pages.answers import Notice, refused_password, show_dialog, show_done
 from sessions_app.pages.audit import change_lines
 from sessions_app.selectors.threads import thread_detail
 from sessions_app.services.update_state import OnBusy
@@ -78,10 +75,8 @@ def _submit(request: HttpRequest, dialog: ActDialog) -> HttpResponse:
 
 def _prove(request: HttpRequest, dialog: ActDialog) -> HttpResponse | None:
     """A fresh sign-in within the dialog; the draft stays where it is."""
-    try:
-        sign_in.step_up(request, password=request.POST["password"])
-    except (NotAuthenticated, RateLimited) as error:
-        return _again(request, dialog, row(error)[0], step_up_error=error.detail)
+    if refused := refused_password(request):
+        return _again(request, dialog, row(refused)[0], step_up_error=refused.detail)
     dialog.actor = actor_from_request(request)
     return None
 

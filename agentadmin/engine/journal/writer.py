@@ -108,10 +108,6 @@ class JournalWriter:
         """A fact of the current turn, run and step."""
         return NewFact(type_, payload, self.turn_id, self.run_id, self.step_id, required)
 
-    def discard_changes(self) -> None:
-        """Forget uncommitted changes: the working state becomes the committed one again."""
-        self.state = self.projection.state()
-
     async def flush(
         self,
         facts: Sequence[NewFact] = (),
