@@ -9,9 +9,8 @@ from agentadmin.access.door import RefuseUndeclared
 from agentadmin.api_body import CodecParser
 from agentadmin.api_docs import PlainDocs
 from agentadmin.audit.api import audit_router
-from runs_app.api import runs_router
-from runs_app.live_api import live_router
-from sessions_app.api import sessions_router
+from runs_app.api import routers as of_runs
+from sessions_app.api import routers as of_sessions
 
 api = NinjaAPI(
     title="AgentAdmin API",
@@ -25,7 +24,5 @@ api = NinjaAPI(
     parser=CodecParser(),
 )
 api_errors.install(api)
-api.add_router("", sessions_router, tags=["sessions"])
-api.add_router("", runs_router, tags=["runs"])
-api.add_router("", live_router, tags=["live"])
-api.add_router("", audit_router, tags=["audit"])
+for router, tag in (*of_sessions, *of_runs, (audit_router, "audit")):
+    api.add_router("", router, tags=[tag])

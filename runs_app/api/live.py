@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from ninja import Router
 
 from agentadmin.access.actor import READ
+from agentadmin.access.caller import caller
 from agentadmin.access.routes import requires
 from agentadmin.replies import reply
 from runs_app.live_snapshot import thread_snapshot
@@ -17,7 +18,6 @@ from sessions_app.services.sessions import note_read
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 
-    from agentadmin.access.actor import Actor
 
 live_router = Router()
 
@@ -26,7 +26,7 @@ live_router = Router()
 @requires(READ)
 def get_snapshot(request: HttpRequest, thread_id: str, limit: int = 50) -> HttpResponse:
     """Everything a live view needs, with the `cursor` that covers exactly that."""
-    actor = cast("Actor", request.auth)  # type: ignore[attr-defined]
+    actor = caller(request)
     note_read(actor, thread_detail(actor, thread_id), "snapshot")
     return reply(thread_snapshot(actor, thread_id, limit=limit))
 
@@ -37,5 +37,5 @@ def stream_events(
     request: HttpRequest, thread_id: str, after: str | None = None
 ) -> StreamingHttpResponse:
     """Server-sent events behind a cursor; `Last-Event-ID` wins, heartbeats carry no id."""
-    actor = cast("Actor", request.auth)  # type: ignore[attr-defined]
+    actor = caller(request)
     return event_stream(request, actor, thread_id, after)

@@ -1,0 +1,108 @@
+"""Sessions over HTTP: list, create, import, export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+
+from agentadmin.access.actor import READ
+from agentadmin.access.caller import caller
+from agentadmin.access.routes import requires
+from agentadmin.engine.state import codec
+from agentadmin.replies import reply
+from sessions_app import schemas
+from sessions_app.policies import CREATE, EXPORT, IMPORT
+from sessions_app.selectors.exporting import export_state
+from sessions_app.selectors.sessions import (
+    SessionFilters,
+    session_detail,
+    session_page,
+    session_threads,
+)
+from sessions_app.selectors.threads import thread_of_session
+from sessions_app.services.importing import Import, import_state
+from sessions_app.services.sessions import NewSession, create_session, note_read
+
+sessions_router = Router()
+
+# Answers are written by the codec; the types here tell the OpenAPI document their statuses.
+Json = dict[str, Any]
+
+
+@sessions_router.get("/sessions", operation_id="listSessions")
+@requires(READ)
+def list_sessions(
+    request: HttpRequest,
+    q: str | None = None,
+    agent_id: str | None = None,
+    user_id: str | None = None,
+    session_id: str | None = None,
+    status: str | None = None,
+    cursor: str | None = None,
+    limit: int = 50,
+) -> HttpResponse:
+    """Sessions that the caller sees, newest change first; an empty `user_id` means nobody's."""
+    filters = SessionFilters(
+        q=q, agent_id=agent_id, user_id=user_id, session_id=session_id, status=status
+    )
+    page = session_page(caller(request), filters, cursor=cursor, limit=limit)
+    items = [schemas.session_item(session) for session in page.items]
+    return reply({"items": items, "next_cursor": page.next_cursor})
+
+
+@sessions_router.post("/sessions", operation_id="createSession", response={201: Json})
+@requires(CREATE)
+def create(request: HttpRequest, body: schemas.CreateSession) -> HttpResponse:
+    """A session with its first thread; 409 `session_exists` with the id of the other one."""
+    new = NewSession(
+        agent_id=body.agent_id,
+        user_id=body.user_id,
+        session_id=body.session_id,
+        namespace=body.namespace,
+    )
+    actor = caller(request, body.request_id)
+    session = create_session(actor=actor, new=new, request_id=body.request_id)
+    return reply(schemas.session_whole(session, session_threads(session)), 201)
+
+
+@sessions_router.post("/sessions/import", operation_id="importSession", response={201: Json})
+@requires(IMPORT)
+def import_session(request: HttpRequest, body: schemas.ImportSession) -> HttpResponse:
+    """A state of AgentScope or our own as a new session; 422 names the path of a bad field."""
+    wanted = Import(
+        document=codec.dumps(body.state),
+        format=body.format,
+        namespace=body.namespace,
+        agent_id=body.agent_id,
+        user_id=body.user_id,
+        session_id=body.session_id,
+        thread_id=body.thread_id,
+        permissions=body.permissions,
+        place="state",
+    )
+    actor = caller(request, body.request_id)
+    session = import_state(actor=actor, wanted=wanted, request_id=body.request_id)
+    return reply(schemas.session_whole(session, session_threads(session)), 201)
+
+
+@sessions_router.get("/sessions/{session_id}", operation_id="getSession")
+@requires(READ)
+def get_session(request: HttpRequest, session_id: str) -> HttpResponse:
+    """A session with its threads."""
+    session = session_detail(caller(request), session_id, READ)
+    return reply(schemas.session_whole(session, session_threads(session)))
+
+
+@sessions_router.get("/sessions/{session_id}/export", operation_id="exportSession")
+@requires(EXPORT)
+def export_session(
+    request: HttpRequest, session_id: str, format: str = "native", thread_id: str | None = None
+) -> HttpResponse:
+    """The newest state of `main`, or of the thread with this id, as a document."""
+    actor = caller(request)
+    session = session_detail(actor, session_id, EXPORT)
+    thread = thread_of_session(session, thread_id)
+    note_read(actor, thread, "export")
+    return reply(export_state(thread, format))
