@@ -12,7 +12,7 @@ from uuid import UUID
 from django.db import models
 
 from agentadmin.engine.identity import new_id
-from sessions_app.states import ControlState, ThreadStatus
+from sessions_app.states import OPEN_JOBS, ControlState, JobState, ThreadStatus
 
 
 def uuid7() -> UUID:
@@ -41,6 +41,9 @@ class AgentSession(models.Model):
     tokens = models.BigIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField()
+    erasing_since = models.DateTimeField(null=True)
+    """Set when its erasure was asked for: from then on it takes no command."""
+    erased_at = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [one_of("session_identity")]
@@ -240,3 +243,39 @@ class IdempotencyKey(models.Model):
 
     def __str__(self) -> str:
         return f"{self.route} {self.key}"
+
+
+class Job(models.Model):
+    """Work that takes a worker a while: what it is, how far it has come, and what came of it."""
+
+    id = models.UUIDField(primary_key=True, default=uuid7, editable=False)
+    kind = models.CharField(max_length=16)
+    session = models.ForeignKey(AgentSession, on_delete=models.CASCADE, related_name="jobs")
+    state = models.CharField(max_length=10, default=JobState.QUEUED)
+    actor = models.TextField()
+    """Canonical JSON of who asked: what the audit entry of the effect needs."""
+    actor_name = models.TextField()
+    reason = models.TextField()
+    step = models.TextField(default="")
+    """What it does now, in words."""
+    done = models.PositiveIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    result = models.TextField(default="{}")
+    error = models.TextField(default="")
+    attempts = models.PositiveIntegerField(default=0)
+    requested_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    ended_at = models.DateTimeField(null=True)
+    stop_requested_at = models.DateTimeField(null=True)
+    lease_until = models.DateTimeField(null=True)
+    """Until then a worker is at it; afterwards another one begins again."""
+
+    class Meta:
+        indexes = [
+            models.Index(
+                fields=["lease_until"], name="job_open", condition=models.Q(state__in=OPEN_JOBS)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.state}"

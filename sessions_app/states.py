@@ -50,3 +50,22 @@ class ControlState(StrEnum):
 
 
 OPEN_CONTROLS = (ControlState.REQUESTED, ControlState.DELIVERED, ControlState.ACKNOWLEDGED)
+
+
+class JobKind(StrEnum):
+    """What a worker does at length for a person."""
+
+    ERASE = "erase"
+
+
+class JobState(StrEnum):
+    """How far a job has come; the first two are open, the others final."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+OPEN_JOBS = (JobState.QUEUED, JobState.RUNNING)

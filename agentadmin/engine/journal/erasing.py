@@ -6,11 +6,13 @@ are taken over commitments, which stay (design §3, §9.4).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.journal.facts import FactType
 from agentadmin.engine.state.agent_state import AgentState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 Payload = dict[str, Any]
 
