@@ -51,7 +51,7 @@ def _operation(schema: Any, method: str, path: str, said: Any) -> dict[str, Any]
         "parameters": [_parameter(each) for each in said.get("parameters", [])],
         "fields": _fields(schema, body) if body else [],
         "answers": [
-            {"status": status, "description": answer.get("description", "")}
+            {"status": status, "description": _answer(schema, answer).get("description", "")}
             for status, answer in said.get("responses", {}).items()
         ],
     }
@@ -64,6 +64,13 @@ def _parameter(said: Any) -> dict[str, Any]:
         "required": said.get("required", False),
         "type": _type(said.get("schema", {})),
     }
+
+
+def _answer(schema: Any, said: Any) -> dict[str, Any]:
+    """An answer, which may be one that many operations share."""
+    named = said.get("$ref", "").rpartition("/")[2]
+    answer: dict[str, Any] = schema["components"]["responses"][named] if named else said
+    return answer
 
 
 def _fields(schema: Any, body: Any) -> list[dict[str, Any]]:

@@ -31,6 +31,7 @@ INSTALLED_APPS = [
     "agentadmin.audit",
     "sessions_app",
     "runs_app",
+    "agentadmin.ops",
 ]
 
 MIDDLEWARE = [
