@@ -68,7 +68,7 @@ class Refused(Forbidden):
 class Hidden(NotFound):
     """A row that exists, but not for this caller: answered as any unknown id is, and audited."""
 
-    def __init__(self, *, namespace: str, target: Target | None = None) -> None:
+    def __init__(self, *, namespace: str | None, target: Target | None = None) -> None:
         super().__init__()
         self.namespace = namespace
         self.target = target

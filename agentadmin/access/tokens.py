@@ -13,14 +13,15 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from agentadmin.access.actor import WIDEN, ActorKind
 from agentadmin.access.errors import TokenExpired, TokenInvalid, TokenRevoked
 from agentadmin.access.models import ApiToken
 from agentadmin.access.permissions import unknown_permissions
-from agentadmin.access.selectors import grants_of
+from agentadmin.access.selectors import grants_of, refuse_bound, token_detail
 from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry, Outcome, Target
 from agentadmin.engine.clock import iso, now
-from agentadmin.engine.errors import Forbidden, InvalidInput, NotFound
+from agentadmin.engine.errors import Forbidden, InvalidInput, StepUpRequired
 from agentadmin.engine.identity import check_id
 from agentadmin.engine.state.codec import dumps, loads
 
@@ -37,6 +38,8 @@ MAX_DAYS = 90
 _PREFIX = len(MARK) + 6
 _TOUCH_EVERY = timedelta(minutes=1)
 _RANDOM_BYTES = 32
+# Whoever holds these could go round the fresh sign-in that a browser is asked for.
+GUARDED = frozenset({WIDEN, "access:manage", "tokens:manage"})
 
 
 class NewToken(NamedTuple):
@@ -71,6 +74,7 @@ def create_token(
         raise InvalidInput(f"must be from 1 to {MAX_DAYS}", path="days")
     if bound_user_id is not None:
         check_id(bound_user_id, "bound_user_id")
+    _require_fresh(actor, allowed)
     if len(name) > 200 or (name and not name.isprintable()):
         raise InvalidInput("must be at most 200 printable characters", path="name")
     secret = MARK + secrets.token_urlsafe(_RANDOM_BYTES)
@@ -81,7 +85,7 @@ def create_token(
         digest=_digest(secret),
         scopes=dumps(allowed),
         bound_user_id=bound_user_id,
-        expires_at=now() + timedelta(days=days),
+        expires_at=_end(actor, days),
     )
     append(_entry(actor, token, "tokens.create"))
     return NewToken(token, secret)
@@ -90,10 +94,7 @@ def create_token(
 @transaction.atomic
 def revoke_token(*, actor: Actor, token_id: str) -> ApiToken:
     """Make a token worthless at once; revoking it twice changes nothing."""
-    rows = ApiToken.objects.select_related("user").filter(_theirs(actor))
-    token = rows.filter(pk=token_id).first() if is_uuid(token_id) else None
-    if token is None:
-        raise NotFound("There is no such token.")
+    token = token_detail(actor, token_id)
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()) == 1:
         token.refresh_from_db(fields=["revoked_at"])
         append(_entry(actor, token, "tokens.revoke"))
@@ -142,8 +143,7 @@ def is_uuid(text: str) -> bool:
 
 
 def _check_may_create(actor: Actor, user: User) -> None:
-    if actor.bound_user_id is not None:
-        raise Forbidden("tokens:own", "A token that is bound to a user cannot create tokens.")
+    refuse_bound(actor)
     if actor.id == str(user.pk):
         actor.require("tokens:own")
     else:
@@ -165,11 +165,19 @@ def _checked_scopes(actor: Actor, user: User, scopes: Collection[str] | None) ->
     return frozenset(scopes)
 
 
-def _theirs(actor: Actor) -> Q:
-    if actor.may_everywhere("tokens:manage"):
-        return Q()
-    actor.require("tokens:own")
-    return Q(user_id=int(actor.id))
+def _require_fresh(actor: Actor, scopes: Collection[str]) -> None:
+    """A stolen browser session must not become a token that needs no password."""
+    if actor.kind is ActorKind.USER and not actor.is_fresh and GUARDED & set(scopes):
+        raise StepUpRequired("Enter your password again to make a token that may widen.")
+
+
+def _end(actor: Actor, days: int) -> datetime:
+    """When the token ends: never later than the token that made it."""
+    end = now() + timedelta(days=days)
+    if actor.token_id is None:
+        return end
+    parents = ApiToken.objects.filter(pk=actor.token_id).values_list("expires_at", flat=True)
+    return min([end, *parents])
 
 
 def _touch(token: ApiToken) -> None:

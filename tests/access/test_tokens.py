@@ -9,7 +9,7 @@ from agentadmin.access.actor import Actor, ActorKind
 from agentadmin.access.authentication import actor_from_scope
 from agentadmin.access.errors import TokenExpired, TokenInvalid, TokenRevoked
 from agentadmin.access.models import ApiToken
-from agentadmin.access.selectors import grants_of, token_list
+from agentadmin.access.selectors import grants_of, token_page
 from agentadmin.access.services import grant_role, withdraw_role
 from agentadmin.access.tokens import authenticate_token, create_token, revoke_token, scopes_of
 from agentadmin.audit.models import AuditEntry
@@ -141,7 +141,7 @@ def test_a_revoked_token_stops_at_once_on_sockets_too(bearer: Bearer) -> None:
 def test_people_see_and_revoke_their_own_tokens_and_an_admin_everybodys(people: People) -> None:
     made = create_token(actor=SYSTEM, user=people["operator"])
     viewer, operator, admin = (acting(people, who) for who in ("viewer", "operator", "admin"))
-    assert [len(token_list(who)) for who in (viewer, operator, admin)] == [0, 1, 1]
+    assert [len(token_page(who).items) for who in (viewer, operator, admin)] == [0, 1, 1]
     with pytest.raises(NotFound):
         revoke_token(actor=viewer, token_id=str(made.token.pk))
     with pytest.raises(NotFound):
