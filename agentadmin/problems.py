@@ -38,6 +38,7 @@ TABLE: dict[type[errors.AgentAdminError], tuple[int, str]] = {
     errors.IdempotencyMismatch: (409, "This request id was used for another request"),
     errors.AlreadyDecided: (409, "Already decided"),
     errors.SessionExists: (409, "The session exists"),
+    errors.SessionErased: (409, "The session was erased"),
     errors.NoActiveRun: (409, "Nothing is running"),
     errors.CursorAhead: (409, "The cursor is ahead of the thread"),
     errors.RunIdReused: (409, "This run id was used before"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentadmin.access.actor import READ, Actor, ActorKind
 from agentadmin.audit.format import Target
+from agentadmin.engine.errors import SessionErased
 
 if TYPE_CHECKING:
     from django.db.models import Q
@@ -17,6 +18,10 @@ IMPORT = "import"
 EXPORT = "export"
 CLEAR = "sessions:clear"
 INTERRUPT = "runs:interrupt"
+ERASE = "sessions:erase"
+
+_OF_ERASED = frozenset({READ, ERASE, "audit:read"})
+"""What an erased session still allows: to read what is left, and to ask for its erasure again."""
 
 
 def session_target(session: AgentSession) -> Target:
@@ -51,6 +56,7 @@ def require_thread(actor: Actor, permission: str, thread: AgentThread) -> None:
         agent_id=thread.agent_id,
         target=thread_target(thread),
     )
+    _refuse_erased(actor, permission, session)
 
 
 def require_session(actor: Actor, permission: str, session: AgentSession) -> None:
@@ -62,6 +68,15 @@ def require_session(actor: Actor, permission: str, session: AgentSession) -> Non
         agent_id=session.agent_id,
         target=session_target(session),
     )
+    _refuse_erased(actor, permission, session)
+
+
+def _refuse_erased(actor: Actor, permission: str, session: AgentSession) -> None:
+    """The product itself still cancels what is queued there."""
+    if session.erasing_since is None or permission in _OF_ERASED:
+        return
+    if actor.kind is not ActorKind.SYSTEM:
+        raise SessionErased
 
 
 def require_widening(actor: Actor, thread: AgentThread) -> None:

@@ -277,6 +277,13 @@ class SessionExists(Conflict):
         return {"session_id": self.session_id}
 
 
+class SessionErased(Conflict):
+    """The session's content was erased, or is being erased; only its proofs can be read."""
+
+    code = "session_erased"
+    default_detail = "This session is erased or about to be; it takes no command."
+
+
 class NoActiveRun(Conflict):
     """There is nothing to interrupt."""
 

@@ -50,7 +50,9 @@ def session_page(
 ) -> Page[AgentSession]:
     """One page of the sessions that the actor sees, the most recently changed first."""
     checked_limit(limit)
-    rows = AgentSession.objects.filter(visible_sessions(actor)).filter(_matching(filters))
+    # The erased ones are found by their jobs and in the audit log.
+    kept = AgentSession.objects.filter(visible_sessions(actor), erased_at=None)
+    rows = kept.filter(_matching(filters))
     if cursor:
         at, id_ = parse_time_cursor(cursor)
         rows = rows.filter(updated_at__lte=at).filter(Q(updated_at__lt=at) | Q(id__lt=id_))
