@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 def export_state(thread: AgentThread, format: str = Format.NATIVE) -> dict[str, Any]:
     """The newest state as a document; an imported one keeps the identity of its file."""
     interop.named(format)
-    return interop.write(_as_imported(thread, state_at(thread).state), format)
+    document: dict[str, Any] = interop.write(
+        _as_imported(thread, state_at(thread).state), format
+    ).value
+    return document
 
 
 def export_text(thread: AgentThread, format: str = Format.NATIVE) -> str:

@@ -7,11 +7,23 @@ from typing import TYPE_CHECKING, Any
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.state.interop import java, native
 from agentadmin.engine.state.interop.formats import Format, detect, named
+from agentadmin.engine.state.interop.written import Loss, Source, Written
 
 if TYPE_CHECKING:
     from agentadmin.engine.state.agent_state import AgentState
 
-__all__ = ["Format", "detect", "java", "named", "native", "read", "write"]
+__all__ = [
+    "Format",
+    "Loss",
+    "Source",
+    "Written",
+    "detect",
+    "java",
+    "named",
+    "native",
+    "read",
+    "write",
+]
 
 _READERS = {Format.NATIVE: native.read, Format.JAVA: java.read}
 _WRITERS = {Format.NATIVE: native.write, Format.JAVA: java.write}
@@ -26,10 +38,15 @@ def read(document: Any, format: str = "auto") -> AgentState:
     return reader(document)
 
 
-def write(state: AgentState, format: str = Format.NATIVE) -> dict[str, Any]:
-    """The document of a state in a format."""
+def write(
+    state: AgentState, format: str = Format.NATIVE, *, source: Source | None = None
+) -> Written:
+    """The document of a state in a format, and what it could not take along.
+
+    With the document that the state came from, what nobody touched since goes out as it came.
+    """
     kind = named(format)
     writer = _WRITERS.get(kind)
     if writer is None:
         raise InvalidInput(f"{kind} documents cannot be written yet", path="format")
-    return writer(state)
+    return Written(kind, writer(state))
