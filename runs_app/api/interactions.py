@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from agentadmin.access.actor import READ
 from agentadmin.access.caller import caller
 from agentadmin.access.routes import requires
+from agentadmin.api_schemas import Cursor, Limit, Page, Receipt, Uuid, one_of
 from agentadmin.replies import reply
 from runs_app import schemas
+from runs_app.answers import InteractionItem
 from runs_app.policies import RECONCILE, RESPOND
 from runs_app.selectors.interactions import interaction_detail, interaction_page
 from runs_app.services.reconcile import reconcile_tools
 from runs_app.services.respond import respond_interaction
+from runs_app.states import InteractionStatus
 from sessions_app.selectors.threads import thread_detail
 
 interactions_router = Router()
 
 
-@interactions_router.get("/interactions", operation_id="listInteractions")
+@interactions_router.get(
+    "/interactions", operation_id="listInteractions", response=Page[InteractionItem]
+)
 @requires(READ)
 def list_interactions(
     request: HttpRequest,
-    status: str | None = None,
-    thread_id: str | None = None,
-    cursor: str | None = None,
-    limit: int = 50,
+    status: Annotated[str, one_of(*InteractionStatus)] | None = None,
+    thread_id: Uuid | None = None,
+    cursor: Cursor | None = None,
+    limit: Limit = 50,
 ) -> HttpResponse:
     """Approvals and questions that the caller sees, oldest first."""
     page = interaction_page(
@@ -36,7 +43,9 @@ def list_interactions(
     return reply({"items": items, "next_cursor": page.next_cursor})
 
 
-@interactions_router.get("/interactions/{interaction_id}", operation_id="getInteraction")
+@interactions_router.get(
+    "/interactions/{interaction_id}", operation_id="getInteraction", response=InteractionItem
+)
 @requires(READ)
 def get_interaction(request: HttpRequest, interaction_id: str) -> HttpResponse:
     """One approval or question."""
@@ -44,7 +53,9 @@ def get_interaction(request: HttpRequest, interaction_id: str) -> HttpResponse:
 
 
 @interactions_router.post(
-    "/interactions/{interaction_id}/respond", operation_id="respondInteraction"
+    "/interactions/{interaction_id}/respond",
+    operation_id="respondInteraction",
+    response={202: Receipt},
 )
 @requires(RESPOND)
 def respond(request: HttpRequest, interaction_id: str, body: schemas.Respond) -> HttpResponse:
@@ -63,9 +74,11 @@ def respond(request: HttpRequest, interaction_id: str, body: schemas.Respond) ->
     return reply(receipt.to_dict(), 202)
 
 
-@interactions_router.post("/threads/{thread_id}/reconcile", operation_id="reconcileTools")
+@interactions_router.post(
+    "/threads/{thread_id}/reconcile", operation_id="reconcileTools", response={202: Receipt}
+)
 @requires(RECONCILE)
-def reconcile(request: HttpRequest, thread_id: str, body: schemas.Reconcile) -> HttpResponse:
+def reconcile(request: HttpRequest, thread_id: Uuid, body: schemas.Reconcile) -> HttpResponse:
     """Say what became of calls that were cut off: exactly those, and why."""
     actor = caller(request, body.request_id)
     receipt = reconcile_tools(

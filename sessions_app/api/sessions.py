@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
@@ -10,9 +10,12 @@ from ninja import Router
 from agentadmin.access.actor import READ
 from agentadmin.access.caller import caller
 from agentadmin.access.routes import requires
+from agentadmin.api_schemas import Cursor, Json, Limit, Page, Uuid, one_of
 from agentadmin.engine.state import codec
+from agentadmin.engine.state.interop import Format
 from agentadmin.replies import reply
 from sessions_app import schemas
+from sessions_app.answers import SessionItem, SessionWhole
 from sessions_app.policies import CREATE, EXPORT, IMPORT
 from sessions_app.selectors.exporting import export_state
 from sessions_app.selectors.sessions import (
@@ -24,14 +27,12 @@ from sessions_app.selectors.sessions import (
 from sessions_app.selectors.threads import thread_of_session
 from sessions_app.services.importing import Import, import_state
 from sessions_app.services.sessions import NewSession, create_session, note_read
+from sessions_app.states import ThreadStatus
 
 sessions_router = Router()
 
-# Answers are written by the codec; the types here tell the OpenAPI document their statuses.
-Json = dict[str, Any]
 
-
-@sessions_router.get("/sessions", operation_id="listSessions")
+@sessions_router.get("/sessions", operation_id="listSessions", response=Page[SessionItem])
 @requires(READ)
 def list_sessions(
     request: HttpRequest,
@@ -39,9 +40,9 @@ def list_sessions(
     agent_id: str | None = None,
     user_id: str | None = None,
     session_id: str | None = None,
-    status: str | None = None,
-    cursor: str | None = None,
-    limit: int = 50,
+    status: Annotated[str, one_of(*ThreadStatus)] | None = None,
+    cursor: Cursor | None = None,
+    limit: Limit = 50,
 ) -> HttpResponse:
     """Sessions that the caller sees, newest change first; an empty `user_id` means nobody's."""
     filters = SessionFilters(
@@ -52,7 +53,7 @@ def list_sessions(
     return reply({"items": items, "next_cursor": page.next_cursor})
 
 
-@sessions_router.post("/sessions", operation_id="createSession", response={201: Json})
+@sessions_router.post("/sessions", operation_id="createSession", response={201: SessionWhole})
 @requires(CREATE)
 def create(request: HttpRequest, body: schemas.CreateSession) -> HttpResponse:
     """A session with its first thread; 409 `session_exists` with the id of the other one."""
@@ -67,7 +68,9 @@ def create(request: HttpRequest, body: schemas.CreateSession) -> HttpResponse:
     return reply(schemas.session_whole(session, session_threads(session)), 201)
 
 
-@sessions_router.post("/sessions/import", operation_id="importSession", response={201: Json})
+@sessions_router.post(
+    "/sessions/import", operation_id="importSession", response={201: SessionWhole}
+)
 @requires(IMPORT)
 def import_session(request: HttpRequest, body: schemas.ImportSession) -> HttpResponse:
     """A state of AgentScope or our own as a new session; 422 names the path of a bad field."""
@@ -87,18 +90,21 @@ def import_session(request: HttpRequest, body: schemas.ImportSession) -> HttpRes
     return reply(schemas.session_whole(session, session_threads(session)), 201)
 
 
-@sessions_router.get("/sessions/{session_id}", operation_id="getSession")
+@sessions_router.get("/sessions/{session_id}", operation_id="getSession", response=SessionWhole)
 @requires(READ)
-def get_session(request: HttpRequest, session_id: str) -> HttpResponse:
+def get_session(request: HttpRequest, session_id: Uuid) -> HttpResponse:
     """A session with its threads."""
     session = session_detail(caller(request), session_id, READ)
     return reply(schemas.session_whole(session, session_threads(session)))
 
 
-@sessions_router.get("/sessions/{session_id}/export", operation_id="exportSession")
+@sessions_router.get("/sessions/{session_id}/export", operation_id="exportSession", response=Json)
 @requires(EXPORT)
 def export_session(
-    request: HttpRequest, session_id: str, format: str = "native", thread_id: str | None = None
+    request: HttpRequest,
+    session_id: Uuid,
+    format: Annotated[str, one_of(*Format)] = "native",
+    thread_id: Uuid | None = None,
 ) -> HttpResponse:
     """The newest state of `main`, or of the thread with this id, as a document."""
     actor = caller(request)

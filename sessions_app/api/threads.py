@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from agentadmin.access.actor import READ
 from agentadmin.access.caller import caller
 from agentadmin.access.routes import requires
+from agentadmin.api_schemas import ControlStarted, Count, Limit, Page, Uuid
 from agentadmin.replies import reply
 from sessions_app import schemas
+from sessions_app.answers import (
+    ControlWhole,
+    FactItem,
+    StateWhole,
+    ThreadWhole,
+    TranscriptPage,
+    Updated,
+)
 from sessions_app.selectors.controls import control_detail
 from sessions_app.selectors.facts import fact_page
 from sessions_app.selectors.threads import state_at, thread_detail
@@ -23,21 +30,18 @@ from sessions_app.states import ControlKind
 
 threads_router = Router()
 
-# Answers are written by the codec; the types here tell the OpenAPI document their statuses.
-Json = dict[str, Any]
 
-
-@threads_router.get("/threads/{thread_id}", operation_id="getThread")
+@threads_router.get("/threads/{thread_id}", operation_id="getThread", response=ThreadWhole)
 @requires(READ)
-def get_thread(request: HttpRequest, thread_id: str) -> HttpResponse:
+def get_thread(request: HttpRequest, thread_id: Uuid) -> HttpResponse:
     """A thread: its identity, head, lease and context."""
     return reply(schemas.thread_whole(thread_detail(caller(request), thread_id)))
 
 
-@threads_router.get("/threads/{thread_id}/state", operation_id="getAgentState")
+@threads_router.get("/threads/{thread_id}/state", operation_id="getAgentState", response=StateWhole)
 @requires(READ)
 def get_agent_state(
-    request: HttpRequest, thread_id: str, version: int | None = None
+    request: HttpRequest, thread_id: Uuid, version: Count | None = None
 ) -> HttpResponse:
     """The state at a version, else the newest committed one; the ETag names its version."""
     actor = caller(request)
@@ -50,10 +54,10 @@ def get_agent_state(
 @threads_router.patch(
     "/threads/{thread_id}/state",
     operation_id="updateAgentState",
-    response={200: Json, 202: Json},
+    response={200: Updated, 202: ControlStarted},
 )
 @requires(READ)
-def update_state(request: HttpRequest, thread_id: str, body: schemas.UpdateState) -> HttpResponse:
+def update_state(request: HttpRequest, thread_id: Uuid, body: schemas.UpdateState) -> HttpResponse:
     """Change a state by operations: 200 with what changed, 202 while a run holds the thread."""
     actor = caller(request, body.request_id)
     answer = update_agent_state(
@@ -69,9 +73,9 @@ def update_state(request: HttpRequest, thread_id: str, body: schemas.UpdateState
     return reply(answer.body, answer.status)
 
 
-@threads_router.get("/controls/{control_id}", operation_id="getControl")
+@threads_router.get("/controls/{control_id}", operation_id="getControl", response=ControlWhole)
 @requires(READ)
-def get_control(request: HttpRequest, control_id: str) -> HttpResponse:
+def get_control(request: HttpRequest, control_id: Uuid) -> HttpResponse:
     """A command to a thread: how far it has come, when, and with what result."""
     found = control_detail(caller(request), control_id)
     whole = schemas.control_whole(found)
@@ -80,13 +84,13 @@ def get_control(request: HttpRequest, control_id: str) -> HttpResponse:
     return reply(whole)
 
 
-@threads_router.get("/threads/{thread_id}/facts", operation_id="listFacts")
+@threads_router.get("/threads/{thread_id}/facts", operation_id="listFacts", response=Page[FactItem])
 @requires(READ)
 def list_facts(
     request: HttpRequest,
-    thread_id: str,
-    after: int = 0,
-    limit: int = 50,
+    thread_id: Uuid,
+    after: Count = 0,
+    limit: Limit = 50,
     types: str = "",
     run_id: str | None = None,
     turn_id: str | None = None,
@@ -101,14 +105,16 @@ def list_facts(
     return reply({"items": items, "next_cursor": page.next_cursor})
 
 
-@threads_router.get("/threads/{thread_id}/transcript", operation_id="getTranscript")
+@threads_router.get(
+    "/threads/{thread_id}/transcript", operation_id="getTranscript", response=TranscriptPage
+)
 @requires(READ)
 def get_transcript(
     request: HttpRequest,
-    thread_id: str,
-    as_of: int | None = None,
-    before: int | None = None,
-    limit: int = 50,
+    thread_id: Uuid,
+    as_of: Count | None = None,
+    before: Count | None = None,
+    limit: Limit = 50,
 ) -> HttpResponse:
     """The newest messages before a seq, also those that have left the working context."""
     actor = caller(request)

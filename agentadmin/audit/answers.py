@@ -1,0 +1,44 @@
+"""The answers about the audit log, as the document tells them; `selectors.py` writes them."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from agentadmin.api_schemas import Answer, Count, Time, Uuid
+from agentadmin.audit.format import Outcome
+
+
+class AuditItem(Answer):
+    """What a list shows of an entry."""
+
+    id: Uuid
+    chain: str
+    n: int = Field(ge=1)
+    at: Time
+    namespace: str | None
+    actor: str
+    actor_id: str
+    action: str
+    target: str
+    target_label: str | None
+    within: str
+    agent_id: str
+    outcome: Outcome
+    reason: str | None
+    trace_id: str
+
+
+class FirstBad(Answer):
+    """The first entry that does not fit its chain, and why."""
+
+    n: Count
+    why: str
+
+
+class Verification(Answer):
+    """What the recomputation of every hash found."""
+
+    ok: bool
+    checked: Count
+    erased: Count
+    first_bad: FirstBad | None
