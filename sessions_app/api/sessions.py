@@ -11,7 +11,6 @@ from agentadmin.access.actor import READ
 from agentadmin.access.caller import caller
 from agentadmin.access.routes import requires
 from agentadmin.api_schemas import Cursor, Json, Limit, Page, Uuid, one_of
-from agentadmin.engine.state import codec
 from agentadmin.engine.state.interop import Format
 from agentadmin.replies import reply
 from sessions_app import schemas
@@ -25,6 +24,7 @@ from sessions_app.selectors.sessions import (
     session_threads,
 )
 from sessions_app.selectors.threads import thread_of_session
+from sessions_app.services.documents import Given
 from sessions_app.services.importing import Import, import_state
 from sessions_app.services.sessions import NewSession, create_session, note_read
 from sessions_app.states import ThreadStatus
@@ -75,7 +75,7 @@ def create(request: HttpRequest, body: schemas.CreateSession) -> HttpResponse:
 def import_session(request: HttpRequest, body: schemas.ImportSession) -> HttpResponse:
     """A state of AgentScope or our own as a new session; 422 names the path of a bad field."""
     wanted = Import(
-        document=codec.dumps(body.state),
+        document=Given(body.state),
         format=body.format,
         namespace=body.namespace,
         agent_id=body.agent_id,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agentadmin.engine.journal.facts import SALT_BYTES
@@ -13,12 +14,24 @@ if TYPE_CHECKING:
     from sessions_app.models import AgentThread
 
 
-def keep_document(thread: AgentThread, text: str) -> str:
-    """Store a source document under its salted commitment, which is returned in hex."""
-    salt = secrets.token_bytes(SALT_BYTES)
-    commit = codec.commit_of(salt, text)
-    Payload.objects.create(thread=thread, commit=bytes.fromhex(commit), salt=salt, text=text)
-    return commit
+@dataclass(frozen=True, slots=True)
+class SealedDocument:
+    """A source document, its salt, and the commitment over both in hex."""
+
+    text: str
+    salt: bytes
+    commit: str
+
+    @classmethod
+    def of(cls, text: str) -> SealedDocument:
+        """Seal a text with a fresh salt."""
+        salt = secrets.token_bytes(SALT_BYTES)
+        return cls(text, salt, codec.commit_of(salt, text))
+
+    def keep(self, thread: AgentThread) -> None:
+        """Store the document under its commitment."""
+        commit = bytes.fromhex(self.commit)
+        Payload.objects.create(thread=thread, commit=commit, salt=self.salt, text=self.text)
 
 
 def kept_document(thread: AgentThread, commit: str) -> str | None:

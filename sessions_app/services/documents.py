@@ -47,17 +47,31 @@ class Document:
         return self.value.get(name) if isinstance(self.value, dict) else None
 
 
-def read_document(document: bytes | str, format: str = "auto") -> Document:
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A document that a door has read already, as a value."""
+
+    value: Any
+
+
+def read_document(document: bytes | str | Given, format: str = "auto") -> Document:
     """The state in a document of a known format; a wrong field is refused by its path."""
+    if isinstance(document, Given):
+        return _read(codec.dumps(document.value), document.value, format)
     data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
     if len(data) > MAX_BYTES:
         raise TooLarge("A document may have at most 32 MB.")
     _refuse_archive(data)
-    value = _decoded(data.removeprefix(_BOM))
+    data = data.removeprefix(_BOM)
+    value = _decoded(data)
+    return _read(_storable(data, value), value, format)
+
+
+def _read(text: str, value: Any, format: str) -> Document:
     kind = interop.detect(value) if format == "auto" else interop.named(format)
     legacy = _legacy(value)
     state = interop.read(value, kind) if legacy is None else legacy
-    return Document(_storable(data.removeprefix(_BOM), value), value, kind, state)
+    return Document(text, value, kind, state)
 
 
 def _refuse_archive(data: bytes) -> None:
@@ -94,7 +108,7 @@ def _legacy(value: Any) -> AgentState | None:
         return _of_memory(value, None)
     if not isinstance(value, dict):
         raise DecodeError("must be an object: a state")
-    if _STATE_FIELDS & value.keys():
+    if not value or _STATE_FIELDS & value.keys():
         return None
     if _is_message(value):
         return _of_memory([value], None)

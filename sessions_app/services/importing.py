@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
 from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry, Outcome
 from agentadmin.engine.errors import InvalidInput, SessionExists
 from agentadmin.engine.identity import MAIN_THREAD, ThreadKey
-from agentadmin.engine.journal.writer import JournalWriter
+from agentadmin.engine.state import codec
 from agentadmin.engine.state.widening import widening
-from sessions_app.journal.configured import HeldJournal, agent_permissions, thread_journal
-from sessions_app.journal.documents import keep_document
-from sessions_app.journal.rows import thread_ref
+from sessions_app.journal.configured import agent_permissions, thread_journal
+from sessions_app.journal.documents import SealedDocument
+from sessions_app.journal.founding import FoundingJournal
 from sessions_app.models import AgentSession
 from sessions_app.policies import IMPORT, session_target
 from sessions_app.selectors.sessions import session_threads
-from sessions_app.services.documents import Document, read_document
+from sessions_app.services.documents import Document, Given, read_document
 from sessions_app.services.idempotency import Answer, Once
 from sessions_app.services.parked import parked_facts
 from sessions_app.services.sessions import (
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
     from agentadmin.engine.journal.base import Committed
     from agentadmin.engine.state.agent_state import AgentState
+    from sessions_app.models import AgentThread
 
 DEFAULT_AGENT = "demo"
 FROM_FILE, FROM_AGENT = "file", "agent"
@@ -44,7 +45,7 @@ REASON = "import"
 class Import:
     """What is imported, and as what; identity that is given wins over the document's."""
 
-    document: bytes | str
+    document: bytes | str | Given
     format: str = "auto"
     namespace: str = DEFAULT_NAMESPACE
     agent_id: str = DEFAULT_AGENT
@@ -101,7 +102,7 @@ def import_state(*, actor: Actor, wanted: Import, request_id: str | None = None)
 def _body(wanted: Import, document: Document) -> dict[str, Any]:
     identity = [wanted.agent_id, wanted.user_id, wanted.session_id, wanted.thread_id]
     return {
-        "state": document.text,
+        "state": codec.sha256(document.text),
         "format": wanted.format,
         "identity": identity,
         "permissions": wanted.permissions,
@@ -119,7 +120,6 @@ def _started(actor: Actor, wanted: Import, document: Document, key: ThreadKey) -
     return state
 
 
-@transaction.atomic
 def _insert(
     actor: Actor,
     wanted: Import,
@@ -128,40 +128,57 @@ def _insert(
     state: AgentState,
     once: Once,
 ) -> AgentSession:
-    session = insert_session(key)
-    [thread] = session_threads(session)
-    commit = keep_document(thread, document.text)
-    baseline = {
+    sealed = SealedDocument.of(document.text)
+    baseline = _baseline(wanted, document, state, sealed)
+
+    def found() -> AgentThread:
+        [thread] = session_threads(insert_session(key))
+        sealed.keep(thread)
+        return thread
+
+    def remember(_: Committed) -> None:
+        once.remember(Answer(201, {"id": str(_made(journal).id)}))
+
+    def audit(committed: Committed) -> None:
+        append(_entry(actor, _made(journal), committed, baseline))
+
+    journal = FoundingJournal(thread_journal(), found)
+    writer = journal.writer(key, actor=actor.name)
+    writer.state, writer.baseline = state, baseline
+    facts = parked_facts(state, actor)
+    async_to_sync(writer.flush)(facts, reason=REASON, rows=(remember, audit))
+    session = _made(journal)
+    session.refresh_from_db()
+    return session
+
+
+def _made(journal: FoundingJournal) -> AgentSession:
+    assert journal.thread is not None  # noqa: S101 - its commit has set it
+    return journal.thread.session
+
+
+def _baseline(
+    wanted: Import, document: Document, state: AgentState, sealed: SealedDocument
+) -> dict[str, Any]:
+    """What the first fact says of where the state came from."""
+    return {
         "source": str(document.format),
         "count": len(state.context),
-        "document": commit,
+        "document": sealed.commit,
         "identity": {name: document.field(name) for name in ("session_id", "user_id", "thread_id")},
         "permissions": wanted.permissions,
     }
 
-    def remember(_: Committed) -> None:
-        once.remember(Answer(201, {"id": str(session.id)}))
 
-    def audit(committed: Committed) -> None:
-        append(
-            NewEntry(
-                namespace=key.namespace,
-                actor=actor,
-                action="sessions.import",
-                target=session_target(session),
-                outcome=Outcome.ALLOWED,
-                reason=REASON,
-                content={"version": committed.version, "seq": committed.last_seq, **baseline},
-            )
-        )
-
-    async def write() -> None:
-        journal = HeldJournal(thread_journal())
-        writer = await JournalWriter.open(journal, ref, lease=None, actor=actor.name)
-        writer.state, writer.baseline = state, baseline
-        await writer.flush(parked_facts(state, actor), reason=REASON, rows=(remember, audit))
-
-    ref = thread_ref(thread)
-    async_to_sync(write)()
-    session.refresh_from_db()
-    return session
+def _entry(
+    actor: Actor, session: AgentSession, committed: Committed, baseline: dict[str, Any]
+) -> NewEntry:
+    return NewEntry(
+        namespace=session.namespace,
+        actor=actor,
+        action="sessions.import",
+        target=session_target(session),
+        outcome=Outcome.ALLOWED,
+        reason=REASON,
+        content={"version": committed.version, "seq": committed.last_seq, **baseline},
+    )
