@@ -5,17 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.clock import now
 from agentadmin.engine.errors import InteractionPending, InvalidInput, NeedsReconcile
 from agentadmin.engine.state import codec
-from agentadmin.engine.state.mutations import apply_all, diff, effects, spec_of
+from agentadmin.engine.state.mutations import spec_of
 from agentadmin.engine.state.widening import widening
 from sessions_app.journal.configured import agent_permissions
 from sessions_app.policies import require_thread, require_widening
 
 if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
-    from agentadmin.engine.journal.projection import ThreadProjection
+    from agentadmin.engine.journal.facts import NewFact
+    from agentadmin.engine.journal.projection import Item, ThreadProjection
     from agentadmin.engine.state.agent_state import AgentState
     from agentadmin.engine.state.operations import OperationSpec
     from sessions_app.models import AgentThread
@@ -28,12 +28,18 @@ MAX_OPERATIONS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A state before and after, and what that means."""
+    """A state before and after, what that means, and what its commit needs to know."""
 
     before: AgentState
     after: AgentState
     diff: dict[str, Any]
     effects: list[str]
+    permissions: frozenset[str] = frozenset()
+    """What the change asks for besides the permissions of its operations."""
+    items: tuple[Item, ...] = ()
+    """Facts that hold messages which come back."""
+    notes: tuple[NewFact, ...] = ()
+    """Facts that tell what was done."""
 
     @property
     def widens(self) -> bool:
@@ -56,12 +62,15 @@ class Edit:
         if not 1 <= len(operations) <= MAX_OPERATIONS:
             raise InvalidInput(f"must hold 1 to {MAX_OPERATIONS} operations", path="operations")
         specs = tuple(spec_of(raw, index=index) for index, raw in enumerate(operations))
+        for index, (spec, raw) in enumerate(zip(specs, operations, strict=True)):
+            spec.check_sent(raw, index)
         return cls(tuple(operations), specs)
 
     @property
     def touches(self) -> frozenset[str]:
         """The parts of a state that the operations may change."""
-        return frozenset().union(*(spec.substates for spec in self.specs))
+        pairs = zip(self.specs, self.operations, strict=True)
+        return frozenset().union(*(spec.touches(operation) for spec, operation in pairs))
 
     @property
     def touches_conversation(self) -> bool:
@@ -71,17 +80,18 @@ class Edit:
     @property
     def name(self) -> str:
         """The operations' names: the reason that facts give."""
-        return ", ".join(dict.fromkeys(spec.name for spec in self.specs))
+        pairs = zip(self.specs, self.operations, strict=True)
+        return ", ".join(dict.fromkeys(spec.called(operation) for spec, operation in pairs))
+
+    def why(self, reason: str) -> str:
+        """The reason that the version keeps: it also names what the operations' names do not."""
+        told = any(spec.words for spec in self.specs)
+        return f"{self.name}: {reason}" if told else reason
 
     def authorise(self, actor: Actor, thread: AgentThread) -> None:
         """Raise unless the actor may do each operation on this very thread."""
         for permission in dict.fromkeys(spec.permission for spec in self.specs):
             require_thread(actor, permission, thread)
-
-    def change(self, state: AgentState) -> Change:
-        """The state after all operations; the given one stays as it is."""
-        after = apply_all(state, self.operations, now=now())
-        return Change(state, after, diff(state, after), effects(state, after))
 
     def check_parked(self, projection: ThreadProjection) -> None:
         """Refuse what a parked thread forbids (design §5)."""
@@ -113,6 +123,13 @@ def _first(projection: ThreadProjection) -> dict[str, Any]:
 
 
 def authorise_change(actor: Actor, thread: AgentThread, change: Change) -> None:
-    """Widening asks for more than the operation's own permission."""
+    """What a change turns out to do may ask for more than the operations' own permissions."""
+    require_change(actor, thread, change)
     if change.widens:
         require_widening(actor, thread)
+
+
+def require_change(actor: Actor, thread: AgentThread, change: Change) -> None:
+    """Raise unless the actor may change every part that turns out to change."""
+    for permission in sorted(change.permissions):
+        require_thread(actor, permission, thread)

@@ -17,6 +17,7 @@ from sessions_app.models import AgentThread, ControlRequest
 from sessions_app.policies import thread_target
 from sessions_app.services.edits import Change, Edit
 from sessions_app.services.outcome import Outcome, audit_change
+from sessions_app.services.resolving import Ground, resolved_change
 from sessions_app.states import ControlKind
 
 if TYPE_CHECKING:
@@ -59,11 +60,21 @@ async def _apply(writer: JournalWriter, control: ControlRequest, edit: Edit) -> 
     try:
         edit.check_parked(writer.projection)
         _check_base(writer, control, edit)
-        change = edit.change(writer.state)
+        change = await resolved_change(edit, _ground(writer, control, thread))
     except (Conflict, InvalidInput) as error:
         await sync_to_async(_refuse)(control, thread, edit, error)
         return
     await _commit(writer, control, thread, edit, change)
+
+
+def _ground(writer: JournalWriter, control: ControlRequest, thread: AgentThread) -> Ground:
+    return Ground(
+        actor=mailbox.actor_of(control),
+        thread=thread,
+        journal=writer.store,
+        projection=writer.projection,
+        state=writer.state,
+    )
 
 
 def _check_base(writer: JournalWriter, control: ControlRequest, edit: Edit) -> None:
@@ -97,8 +108,9 @@ async def _commit(
     before, kept = writer.state.copy(), (writer.actor, writer.replace_reason)
     adopt(writer.state, change.after)
     writer.actor, writer.replace_reason = actor.name, edit.name
+    writer.refer_to(change.items)
     try:
-        await writer.flush(reason=control.reason, rows=(settle, audit))
+        await writer.flush(change.notes, reason=edit.why(control.reason), rows=(settle, audit))
     except BaseException:
         adopt(writer.state, before)
         raise

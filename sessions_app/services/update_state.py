@@ -20,10 +20,11 @@ from sessions_app.journal.configured import agent_permissions, thread_journal
 from sessions_app.journal.rows import thread_ref
 from sessions_app.journal.store import active_run
 from sessions_app.services.busy import interrupt_for_edit, wait_for_edit
-from sessions_app.services.edits import Edit, authorise_change
+from sessions_app.services.edits import Edit, authorise_change, require_change
 from sessions_app.services.idempotency import Answer, Once
 from sessions_app.services.outcome import Outcome, UpdateRows, answered
 from sessions_app.services.reasons import checked_reason
+from sessions_app.services.resolving import Ground, resolved_change
 
 if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from agentadmin.engine.state.agent_state import AgentState
     from agentadmin.engine.state.permissions import PermissionContext
     from sessions_app.models import AgentThread
+    from sessions_app.services.edits import Change
 
 ATTEMPTS = 10
 
@@ -138,8 +140,7 @@ def _update(update: Update, once: Once, on_busy: OnBusy) -> Answer:
 
 def _leave_to_run(update: Update, once: Once, on_busy: OnBusy, run_id: str | None) -> Answer:
     """Try the operations on the newest state: what is wrong is said now. Then leave them."""
-    projection = async_to_sync(_current)(update)
-    change = update.edit.change(update.starting(projection))
+    projection, change = async_to_sync(_tried)(update)
     authorise_change(update.actor, update.thread, change)
     base = update.edit.base(projection)
     if on_busy is OnBusy.INTERRUPT:
@@ -157,33 +158,46 @@ async def _commit(update: Update, once: Once) -> Answer:
         if (await journal.head(ref)).live:
             raise ThreadBusy(await _run_of(ref))
         update.edit.check_parked(writer.projection)
-    change = update.edit.change(update.starting(projection, writer.state))
+    ground = _ground(update, projection, update.starting(projection, writer.state))
+    change = await resolved_change(update.edit, ground)
     authorise_change(update.actor, update.thread, change)
     writer.state = change.after
     writer.replace_reason = update.edit.name
+    writer.refer_to(change.items)
     rows = UpdateRows(update, change, once)
-    await writer.flush(reason=update.reason, rows=rows.actions())
+    reason = update.edit.why(update.reason)
+    await writer.flush(change.notes, reason=reason, rows=rows.actions())
     _recent.put(projection)
     return Answer(200, rows.outcome.body())
 
 
-async def _current(update: Update) -> ThreadProjection:
-    """The newest committed state, while a run goes on above it."""
-    journal, ref = thread_journal(), thread_ref(update.thread)
-    projection = await load(journal, ref)
+def _ground(update: Update, projection: ThreadProjection, state: AgentState) -> Ground:
+    return Ground(
+        actor=update.actor,
+        thread=update.thread,
+        journal=thread_journal(),
+        projection=projection,
+        state=state,
+    )
+
+
+async def _tried(update: Update) -> tuple[ThreadProjection, Change]:
+    """What the operations would do to the newest committed state; nothing is written."""
+    projection = await load(thread_journal(), thread_ref(update.thread))
     _check_version(projection.version, update)
-    return projection
+    ground = _ground(update, projection, update.starting(projection))
+    ground.is_rehearsal = True
+    return projection, await resolved_change(update.edit, ground)
 
 
 async def _rehearse(update: Update) -> Answer:
     """What the update would do; nothing is written."""
     journal, ref = thread_journal(), thread_ref(update.thread)
     head = await journal.head(ref)
-    projection = await load(journal, ref)
-    _check_version(projection.version, update)
+    projection, change = await _tried(update)
+    require_change(update.actor, update.thread, change)
     if not head.live:
         update.edit.check_parked(projection)
-    change = update.edit.change(update.starting(projection))
     busy = [_holder(await _run_of(ref))] if head.live else []
     effects = [*busy, *change.effects]
     outcome = Outcome(projection.version, projection.seq, change.diff, effects)

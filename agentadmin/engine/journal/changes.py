@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.identity import new_id
-from agentadmin.engine.journal.facts import SUBSTATE_FACTS, FactType, NewFact
+from agentadmin.engine.journal.facts import REMOVED, SUBSTATE_FACTS, FactType, NewFact
 from agentadmin.engine.messages import Msg, ToolResultBlock
 
 if TYPE_CHECKING:
@@ -38,8 +38,15 @@ def same(left: Msg, right: Msg) -> bool:
     return left is right or left.raw is right.raw or left.raw == right.raw
 
 
-def context_change(items: Sequence[Item], context: Sequence[Msg]) -> ContextChange:
-    """Compare the committed items with the context as the loop left it."""
+def context_change(
+    items: Sequence[Item], context: Sequence[Msg], left: Sequence[Item] = ()
+) -> ContextChange:
+    """Compare the committed items with the context as the loop left it.
+
+    `left` are items that are no longer committed ones: those that come back are referred to.
+    """
+    if left and not _unchanged(items, context):
+        return ContextChange(replaced=list(_replacement([*items, *left], context)))
     puts: list[tuple[str, Msg]] = []
     taken = {item.key for item in items}
     for index, msg in enumerate(context):
@@ -57,6 +64,11 @@ def context_change(items: Sequence[Item], context: Sequence[Msg]) -> ContextChan
     if len(context) < len(items):
         return ContextChange(replaced=list(_replacement(items, context)))
     return ContextChange(puts=puts)
+
+
+def _unchanged(items: Sequence[Item], context: Sequence[Msg]) -> bool:
+    pairs = zip(items, context, strict=False)
+    return len(items) == len(context) and all(same(item.msg, msg) for item, msg in pairs)
 
 
 def _free_key(msg: Msg, taken: set[str]) -> str:
@@ -116,7 +128,10 @@ def item_fact(key: str, msg: Msg, reference: dict[str, Any] | None) -> NewFact:
 
 
 def substate_facts(before: dict[str, Any], after: dict[str, Any]) -> Iterator[NewFact]:
-    """One fact for each changed substate, and one `state/changed` for all other fields."""
+    """One fact for each changed substate, and one `state/changed` for all other fields.
+
+    Fields that are gone, as a restore or a patch may leave out, are named under `REMOVED`.
+    """
     names = {name: type_ for type_, name in SUBSTATE_FACTS.items()}
     other: dict[str, Any] = {}
     for name, value in after.items():
@@ -126,5 +141,7 @@ def substate_facts(before: dict[str, Any], after: dict[str, Any]) -> Iterator[Ne
             yield NewFact(names[name], {name: value})
         else:
             other[name] = value
+    if gone := [name for name in before if name not in after]:
+        other[REMOVED] = gone
     if other:
         yield NewFact(FactType.STATE_CHANGED, other)

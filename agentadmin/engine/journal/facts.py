@@ -42,6 +42,7 @@ class FactType(StrEnum):
     PLAN_CHANGED = "plan/changed"
     TASK_CHANGED = "task/changed"
     STATE_CHANGED = "state/changed"
+    STATE_RESTORED = "state/restored"
     BASELINE = "migration/baseline"
     RECOVERY_APPLIED = "recovery/applied"
 
@@ -62,6 +63,9 @@ SUBSTATE_FACTS = {
     FactType.TASK_CHANGED: "tasks_context",
 }
 """The substate (by wire name) that each of these facts replaces whole."""
+
+REMOVED = "~removed"
+"""In `state/changed`: the names of the fields that a state no longer has."""
 
 TURN_ENDS = frozenset({FactType.TURN_COMPLETED, FactType.TURN_FAILED, FactType.TURN_CANCELLED})
 

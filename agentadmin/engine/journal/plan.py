@@ -35,15 +35,19 @@ def plan_items(
     projection: ThreadProjection,
     sealed: Sequence[SealedFact],
     placed: Mapping[str, Msg],
+    left: Sequence[Item] = (),
 ) -> Planned:
-    """The items after `sealed`, where `placed` holds the message of every item put by it."""
+    """The items after `sealed`, where `placed` holds the message of every item put by it.
+
+    `left` are items outside of the working context that a replacement may bring back.
+    """
     planned = Planned(dict(projection.items), [])
     for index, fact in enumerate(sealed):
         if fact.type in ITEM_TYPES:
             key = fact.payload["item"]
             _place(planned, key, placed[key], _commit(projection, sealed, index), index)
         elif fact.type == FactType.CONTEXT_REPLACED:
-            _replace(planned, fact, index)
+            _replace(planned, fact, index, left)
     return planned
 
 
@@ -66,8 +70,8 @@ def _commit(projection: ThreadProjection, sealed: Sequence[SealedFact], index: i
     return hashlib.sha256(fact.commit + start.commit).digest()
 
 
-def _replace(planned: Planned, fact: SealedFact, index: int) -> None:
-    by_seq = {item.seq: item for item in planned.items.values() if not item.inline}
+def _replace(planned: Planned, fact: SealedFact, index: int, left: Sequence[Item]) -> None:
+    by_seq = {item.seq: item for item in (*left, *planned.items.values()) if not item.inline}
     planned.items = {}
     for position, entry in enumerate(fact.payload["items"]):
         if "message" in entry:

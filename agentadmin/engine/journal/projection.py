@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.context.tokens import estimate
 from agentadmin.engine.errors import StateUnreadable
-from agentadmin.engine.journal.facts import ITEM_TYPES, SUBSTATE_FACTS, TURN_ENDS, Fact, FactType
+from agentadmin.engine.journal.facts import (
+    ITEM_TYPES,
+    REMOVED,
+    SUBSTATE_FACTS,
+    TURN_ENDS,
+    Fact,
+    FactType,
+)
 from agentadmin.engine.messages import Msg, ToolResultBlock
 from agentadmin.engine.state.agent_state import AgentState
 
@@ -129,7 +136,7 @@ class ThreadProjection:
         elif fact.type == FactType.BASELINE:
             self.substate = fact.payload["substate"]
         elif fact.type in SUBSTATE_FACTS or fact.type == FactType.STATE_CHANGED:
-            self.substate = {**self.substate, **fact.payload}
+            self.substate = _changed(self.substate, fact.payload)
         else:
             self._apply_progress(fact)
 
@@ -194,6 +201,11 @@ class ThreadProjection:
         for seq in [s for s, f in self.inputs.items() if f.turn_id == turn_id]:
             del self.inputs[seq]
         self._drop_interactions([i for i in self.interactions.values() if i.turn_id == turn_id])
+
+
+def _changed(substate: dict[str, Any], payload: dict[str, Any]) -> dict[str, Any]:
+    gone = (*payload.get(REMOVED, ()), REMOVED)
+    return {k: v for k, v in {**substate, **payload}.items() if k not in gone}
 
 
 def input_seq(fact: Fact) -> int | None:

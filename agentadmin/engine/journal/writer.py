@@ -38,7 +38,7 @@ from agentadmin.engine.state import codec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from agentadmin.engine.journal.projection import ThreadProjection
+    from agentadmin.engine.journal.projection import Item, ThreadProjection
     from agentadmin.engine.messages import Msg
     from agentadmin.engine.state.agent_state import AgentState
 
@@ -77,6 +77,7 @@ class JournalWriter:
         self.replace_reason = "edit"
         self.baseline: dict[str, Any] = {"source": "new", "count": 0, "document": None}
         self._inputs: dict[int, tuple[Msg, Input]] = {}
+        self._left: Sequence[Item] = ()
 
     @classmethod
     async def open(
@@ -104,6 +105,10 @@ class JournalWriter:
         for index, msg in enumerate(messages):
             self._inputs[id(msg.raw)] = (msg, Input(seq, index))
 
+    def refer_to(self, items: Sequence[Item]) -> None:
+        """Say which facts hold messages that come back, so that the next commit names only them."""
+        self._left = items
+
     def fact(self, type_: str, payload: dict[str, Any], *, required: bool = True) -> NewFact:
         """A fact of the current turn, run and step."""
         return NewFact(type_, payload, self.turn_id, self.run_id, self.step_id, required)
@@ -121,13 +126,14 @@ class JournalWriter:
 
         Returns None when there is nothing to write and no lease to give back.
         """
-        change = context_change(list(self.projection.items.values()), self.state.context)
+        items = list(self.projection.items.values())
+        change = context_change(items, self.state.context, self._left)
         substate = self._substate()
         changes = self._change_facts(change, substate, before)
         if not (before or changes or facts or rows) and release is Release.NEVER:
             return None
         sealed = [fact.seal() for fact in (*before, *changes, *facts)]
-        planned = plan_items(self.projection, sealed, dict(change.puts))
+        planned = plan_items(self.projection, sealed, dict(change.puts), self._left)
         snapshot = (
             draft(self.projection, planned, sealed, substate, reason=reason, actor=self.actor)
             if changes
@@ -135,6 +141,7 @@ class JournalWriter:
         )
         committed = await self.store.commit(self.ref, self._batch(sealed, snapshot, release), rows)
         await self._moved(committed, sealed, planned, substate)
+        self._left = ()
         return committed
 
     def _batch(

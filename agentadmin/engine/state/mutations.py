@@ -14,6 +14,7 @@ from agentadmin.engine.state.permission_operations import (
     REMOVE_RULE,
     SET_PERMISSION_MODE,
 )
+from agentadmin.engine.state.restore_operation import RESTORE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +26,14 @@ __all__ = ["OPERATIONS", "OperationSpec", "apply", "apply_all", "diff", "effects
 
 OPERATIONS: dict[str, OperationSpec] = {
     spec.name: spec
-    for spec in (CLEAR_CONTEXT, SET_SUMMARY, SET_PERMISSION_MODE, ADD_RULE, REMOVE_RULE)
+    for spec in (
+        CLEAR_CONTEXT,
+        SET_SUMMARY,
+        SET_PERMISSION_MODE,
+        ADD_RULE,
+        REMOVE_RULE,
+        RESTORE,
+    )
 }
 
 

@@ -14,12 +14,15 @@ from agentadmin.engine.state.reading import Reader
 from agentadmin.engine.state.widening import widening
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
 
     from agentadmin.engine.state.agent_state import AgentState
 
     Change = Callable[[AgentState, Reader, datetime], None]
+    Parts = Callable[[Mapping[str, Any]], frozenset[str]]
+    Needs = Callable[[AgentState, AgentState], frozenset[str]]
+    Words = Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +36,36 @@ class OperationSpec:
     change: Change
     """Changes the copy that it is given."""
     fields: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
+    """Fields that are looked up before it is applied; a caller may not send them."""
+    parts: Parts | None = None
+    """The parts that one operation of this kind may change, where that depends on its fields."""
+    needs: Needs | None = None
+    """The permissions that the states before and after ask for, besides its own."""
+    words: Words | None = None
+    """What one operation is called where its name says too little."""
+
+    def touches(self, operation: Mapping[str, Any]) -> frozenset[str]:
+        """The parts that this operation may change."""
+        return self.substates if self.parts is None else self.parts(operation)
+
+    def needed(self, before: AgentState, after: AgentState) -> frozenset[str]:
+        """The permissions that this change needs besides the operation's own."""
+        return frozenset() if self.needs is None else self.needs(before, after)
+
+    def called(self, operation: Mapping[str, Any]) -> str:
+        """What facts and versions call it."""
+        return self.name if self.words is None else self.words(operation)
+
+    def check_sent(self, operation: Mapping[str, Any], index: int) -> None:
+        """Refuse what only this program may write into an operation."""
+        for field in sorted(self.given & operation.keys()):
+            raise InvalidOperation(f"{self.name} has no field {field}", index=index, path=field)
 
     def apply(self, state: AgentState, operation: dict[str, Any], now: datetime) -> AgentState:
         """Another state; the given one stays as it is."""
         for field in operation:
-            if field != "op" and field not in self.fields:
+            if field != "op" and field not in self.fields | self.given:
                 raise InvalidOperation(f"{self.name} has no field {field}", path=field)
         changed = state.copy()
         try:

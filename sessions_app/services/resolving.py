@@ -1,0 +1,84 @@
+"""Operations that need more than a state: what they need is looked up before they are applied.
+
+An operation is a pure function of a state. One that needs more (the state of another version, a
+summary by a model) has a resolver here, which returns the operation with what it found in the
+fields that its `OperationSpec.given` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from agentadmin.engine.clock import now
+from agentadmin.engine.errors import InvalidOperation
+from agentadmin.engine.state.mutations import apply, diff, effects
+from sessions_app.services.edits import Change
+from sessions_app.services.restoring import resolve_restore
+
+if TYPE_CHECKING:
+    from agentadmin.access.actor import Actor
+    from agentadmin.engine.journal.base import ThreadJournalStore
+    from agentadmin.engine.journal.facts import NewFact
+    from agentadmin.engine.journal.projection import Item, ThreadProjection
+    from agentadmin.engine.state.agent_state import AgentState
+    from sessions_app.models import AgentThread
+    from sessions_app.services.edits import Edit
+
+
+@dataclass(slots=True, kw_only=True)
+class Ground:
+    """What a resolver may look at, and what it adds to the commit."""
+
+    actor: Actor
+    thread: AgentThread
+    journal: ThreadJournalStore
+    projection: ThreadProjection
+    state: AgentState
+    """The state that the operation will be applied to, earlier operations included."""
+    is_rehearsal: bool = False
+    """Nothing will be committed: a dry run, or the check before an edit is left to a run."""
+    items: list[Item] = field(default_factory=list)
+    """Facts that hold messages which come back: the commit refers to them."""
+    notes: list[NewFact] = field(default_factory=list)
+    """Facts that tell what was done; they are committed when the state changes."""
+
+
+type Resolver = Callable[[dict[str, Any], Ground], Awaitable[dict[str, Any]]]
+
+RESOLVERS: dict[str, Resolver] = {
+    "restore": resolve_restore,
+}
+
+
+async def resolved_change(edit: Edit, ground: Ground) -> Change:
+    """The state after all operations, each resolved on the state that it is applied to."""
+    before, moment = ground.state, now()
+    needed: set[str] = set()
+    for index, (operation, spec) in enumerate(zip(edit.operations, edit.specs, strict=True)):
+        resolved = await _resolved(operation, ground, index)
+        after = apply(ground.state, resolved, now=moment, index=index)
+        needed |= spec.needed(ground.state, after)
+        ground.state = after
+    found = diff(before, ground.state)
+    return Change(
+        before,
+        ground.state,
+        found,
+        effects(before, ground.state),
+        frozenset(needed),
+        tuple(ground.items),
+        tuple(ground.notes) if found else (),
+    )
+
+
+async def _resolved(operation: dict[str, Any], ground: Ground, index: int) -> dict[str, Any]:
+    resolver = RESOLVERS.get(operation["op"])
+    if resolver is None:
+        return operation
+    try:
+        return await resolver(operation, ground)
+    except InvalidOperation as error:
+        error.index = index
+        raise
