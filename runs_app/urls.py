@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from runs_app.views import allowing, approvals, commands, conversation, runs
+from runs_app.views import allowing, approvals, commands, conversation, help, runs
 
 urlpatterns = [
     path("sessions/<uuid:session_id>", conversation.session_page, name="session"),
@@ -20,6 +20,7 @@ urlpatterns = [
     path("threads/<uuid:thread_id>/reconcile", commands.thread_reconcile, name="thread_reconcile"),
     path("turns/<path:turn_id>/cancel", commands.turn_cancel, name="turn_cancel"),
     path("runs/<path:run_id>", runs.run_page, name="run"),
+    path("help", help.help_page, name="help"),
     path("approvals", approvals.approvals, name="approvals"),
     path("approvals/<path:interaction_id>/respond", approvals.respond, name="respond"),
     path("approvals/<path:interaction_id>/allow-rule", allowing.allow_rule, name="allow_rule"),
