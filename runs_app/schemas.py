@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from ninja import Schema
-from pydantic import ConfigDict, Field
+from pydantic import Field, WithJsonSchema
 
+from agentadmin.api_schemas import Body
 from agentadmin.engine.clock import iso
 from agentadmin.engine.errors import DecodeError
 from agentadmin.engine.state import codec
@@ -16,16 +16,23 @@ from runs_app.states import commands
 Json = dict[str, Any]
 
 
-class Body(Schema):
-    """A body names no field that nobody knows, and every field has exactly its type."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
+Input = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "minLength": 1},
+                {"type": "array", "minItems": 1, "items": {"type": "object"}},
+            ]
+        }
+    ),
+]
 
 
 class SubmitTurn(Body):
     """A message for the agent: text, or blocks of text and media."""
 
-    input: Any
+    input: Input
     request_id: str | None = None
 
 

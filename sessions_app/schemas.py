@@ -4,25 +4,45 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from ninja import Schema
-from pydantic import ConfigDict, Field
+from pydantic import Field, WithJsonSchema
 
+from agentadmin.api_schemas import AnyJson, Body
 from agentadmin.engine.clock import iso
 from agentadmin.engine.journal.facts import Fact
 from agentadmin.engine.state import codec
+from agentadmin.engine.state.mutations import OPERATIONS, OperationSpec
 from sessions_app.journal.configured import agent_window
 from sessions_app.models import AgentSession, AgentThread, ControlRequest
 from sessions_app.selectors.threads import StateAt
 from sessions_app.selectors.transcript import Entry, Transcript
+from sessions_app.services.edits import MAX_OPERATIONS
 
 Json = dict[str, Any]
 BigInt = Annotated[int, Field(ge=0)]
 
 
-class Body(Schema):
-    """A body names no field that nobody knows, and every field has exactly its type."""
+def _operation(spec: OperationSpec) -> Json:
+    """An operation as the document tells it: its name, and the fields that it knows."""
+    fields: Json = {"op": {"const": spec.name}} | {name: {} for name in sorted(spec.fields)}
+    return {
+        "type": "object",
+        "properties": fields,
+        "required": ["op"],
+        "additionalProperties": False,
+    }
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+
+Operations = Annotated[
+    Any,
+    WithJsonSchema(
+        {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": MAX_OPERATIONS,
+            "items": {"oneOf": [_operation(spec) for spec in OPERATIONS.values()]},
+        }
+    ),
+]
 
 
 class CreateSession(Body):
@@ -38,7 +58,7 @@ class CreateSession(Body):
 class ImportSession(Body):
     """A state of another system, or our own, and as what it is imported."""
 
-    state: Any
+    state: AnyJson
     format: str = "auto"
     agent_id: str = "demo"
     namespace: str = "default"
@@ -53,7 +73,7 @@ class UpdateState(Body):
     """Operations that commit together or not at all."""
 
     reason: str | None = None
-    operations: Any
+    operations: Operations
     expected_version: BigInt | None = None
     on_busy: Literal["reject", "wait", "interrupt"] = "reject"
     dry_run: bool = False
