@@ -73,16 +73,19 @@ def _approve(
     arguments = call.input if answer.input is None else answer.input
     run.approvers[call.id] = answer.by
     metadata = {**call.metadata, CONFIRMED: call_hash(call.name, arguments)}
-    changed[call.id] = call.replace(
-        input=arguments,
-        content=None if answer.input is not None else call.raw.get("content"),
-        metadata=metadata,
-        state=ToolCallState.ALLOWED.value,
-    )
+    edited = {} if answer.input is None else _arguments(call, arguments)
+    changed[call.id] = call.replace(**edited, metadata=metadata, state=ToolCallState.ALLOWED.value)
     permissions = run.state.permission_context
     for index, rule in enumerate(answer.rules):
         permissions = permissions.with_rule(PermissionRule.from_dict(rule, f"rules[{index}]"))
     run.state.permission_context = permissions
+
+
+def _arguments(call: ToolUseBlock, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Other arguments in the layout of the call: AgentScope for Python keeps them as text."""
+    if isinstance(call.raw.get("input"), str):
+        return {"input": codec.dumps(arguments)}
+    return {"input": arguments, "content": None}
 
 
 def _result(run: Execution, call: ToolUseBlock, answer: Answer) -> Msg:
