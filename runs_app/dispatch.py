@@ -19,19 +19,28 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 EXECUTE = "runs.execute"
-"""The task's name: services know it, the task itself lives with the doors."""
+RUN_JOB = "jobs.run"
+"""The tasks' names: services know them, the tasks themselves live with the doors."""
 
 _kept_here: ContextVar[bool] = ContextVar("kept_here", default=False)
 
 
 def dispatch(thread_id: str) -> None:
     """Send the thread's id to the workers; without a broker the sweep will."""
-    if _kept_here.get():
-        return
+    if not _kept_here.get():
+        _send(EXECUTE, thread_id)
+
+
+def dispatch_job(job_id: str) -> None:
+    """Send a job's id to the workers; without a broker the sweep will."""
+    _send(RUN_JOB, job_id)
+
+
+def _send(task: str, id_: str) -> None:
     try:
-        app.send_task(EXECUTE, args=(thread_id,), ignore_result=True)
+        app.send_task(task, args=(id_,), ignore_result=True)
     except (OperationalError, OSError) as error:
-        log.warning("thread %s was not dispatched: %s", thread_id, error)
+        log.warning("%s of %s was not dispatched: %s", task, id_, error)
 
 
 def has_backlog() -> bool:

@@ -24,6 +24,7 @@ from agentadmin.engine.clock import now
 from agentadmin.redis import commands_sync
 from runs_app.claims import BUSY_GRACE, GRACE, any_stranded, renew_all, take_stranded
 from runs_app.dispatch import dispatch, has_backlog
+from runs_app.jobs.runner import sweep_jobs
 from sessions_app import mailbox
 from sessions_app.states import ControlState
 
@@ -167,7 +168,8 @@ class Keeper:
             mailbox.deliver(fresh, now())
 
     def sweep(self) -> None:
-        """Dispatch the threads that could go on and that nobody holds."""
+        """Dispatch the threads that could go on and that nobody holds, and the jobs likewise."""
+        sweep_jobs()
         if not any_stranded():
             return
         for thread_id in take_stranded(BUSY_GRACE if has_backlog() else GRACE):

@@ -12,6 +12,7 @@ from agentadmin.engine.errors import DecodeError
 from agentadmin.engine.state import codec
 from runs_app.models import DemoOrder, Interaction, Run, Turn
 from runs_app.states import commands
+from sessions_app.models import Job
 
 Json = dict[str, Any]
 
@@ -175,4 +176,24 @@ def order_item(order: DemoOrder) -> Json:
         "quantity": order.quantity,
         "times_asked": order.times_asked,
         "created_at": iso(order.created_at),
+    }
+
+
+def job_item(job: Job) -> Json:
+    """What a worker does at length, and how far it has come."""
+    return {
+        "id": str(job.id),
+        "kind": job.kind,
+        "state": job.state,
+        "session_id": str(job.session_id),
+        "step": job.step,
+        "done": job.done,
+        "total": job.total,
+        "reason": job.reason,
+        "by": job.actor_name,
+        "error": job.error or None,
+        "result": codec.loads(job.result) or None,
+        "requested_at": iso(job.requested_at),
+        "started_at": job.started_at and iso(job.started_at),
+        "ended_at": job.ended_at and iso(job.ended_at),
     }

@@ -55,7 +55,7 @@ def request_control(
         run_id=run_id,
         turn_id=turn_id,
         payload=codec.dumps(dict(payload or {})),
-        actor=_actor_text(actor),
+        actor=actor_text(actor),
         actor_name=actor.name,
         reason=reason,
         requested_at=now(),
@@ -128,12 +128,18 @@ def open_controls(thread_ids: Collection[Any]) -> list[ControlRequest]:
 
 def actor_of(control: ControlRequest) -> Actor:
     """Who asked, as the audit entry of the effect needs it; without any right of their own."""
-    given = codec.loads(control.actor)
+    return actor_from(control.actor)
+
+
+def actor_from(text: str) -> Actor:
+    """The actor that `actor_text` has written down, without any right."""
+    given = codec.loads(text)
     fields = {name: given.get(name) for name in (*_ACTOR_FIELDS, "request_id")}
     kind = ActorKind(given["kind"])
     return Actor(kind=kind, **{k: v for k, v in fields.items() if v is not None})
 
 
-def _actor_text(actor: Actor) -> str:
+def actor_text(actor: Actor) -> str:
+    """An actor as text, for the entry that tells later what came of the request."""
     fields = {name: getattr(actor, name) for name in (*_ACTOR_FIELDS, "request_id")}
     return codec.dumps({"kind": str(actor.kind), **fields})

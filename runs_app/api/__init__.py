@@ -6,6 +6,7 @@ from ninja import Router
 
 from runs_app.api.demo import demo_router
 from runs_app.api.interactions import interactions_router
+from runs_app.api.jobs import jobs_router
 from runs_app.api.live import live_router
 from runs_app.api.runs import runs_router
 from runs_app.api.turns import turns_router
@@ -14,6 +15,7 @@ routers: tuple[tuple[Router, str], ...] = (
     (turns_router, "turns"),
     (runs_router, "runs"),
     (interactions_router, "interactions"),
+    (jobs_router, "jobs"),
     (demo_router, "demo"),
     (live_router, "live"),
 )

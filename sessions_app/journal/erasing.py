@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @transaction.atomic
-def erase_facts(thread_id: UUID | str, seqs: Collection[int]) -> int:
+def erase_facts(thread_id: UUID, seqs: Collection[int]) -> int:
     """Turn the facts at these seqs into tombstones; how many still had their content."""
     rows = JournalFact.objects.filter(thread_id=thread_id, seq__in=list(seqs), salt__isnull=False)
     facts = facts_of(list(rows.order_by("seq").values_list(*FACT_COLUMNS)), "default")
@@ -35,18 +35,18 @@ def erase_facts(thread_id: UUID | str, seqs: Collection[int]) -> int:
     return len(facts)
 
 
-def _erase(thread_id: UUID | str, fact: Fact) -> None:
+def _erase(thread_id: UUID, fact: Fact) -> None:
     text = codec.dumps(tombstone(fact.type, fact.payload))
     JournalFact.objects.filter(thread_id=thread_id, seq=fact.seq).update(payload=text, salt=None)
 
 
-def erase_documents(thread_id: UUID | str) -> int:
+def erase_documents(thread_id: UUID) -> int:
     """Erase imported documents and long payloads; how many there were."""
     kept = Payload.objects.filter(thread_id=thread_id, text__isnull=False)
     return kept.update(salt=None, text=None)
 
 
-def erase_substates(thread_id: UUID | str) -> int:
+def erase_substates(thread_id: UUID) -> int:
     """Erase what the snapshots say beside their messages; how many there were."""
     kept = StateSnapshot.objects.filter(thread_id=thread_id, substate_salt__isnull=False)
     blank = codec.dumps(blank_substates())
