@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from agentadmin.engine.state.message_diff import message_summary, moved_keys
 from agentadmin.engine.state.widening import added_rules, narrowing, widening
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from agentadmin.engine.messages import Msg
     from agentadmin.engine.state.agent_state import AgentState
     from agentadmin.engine.state.permissions import PermissionContext
 
@@ -21,7 +18,7 @@ def diff(before: AgentState, after: AgentState) -> dict[str, Any]:
     """Only what changed has a key; an empty result means equal states."""
     found: dict[str, Any] = {}
     if before.context != after.context:
-        found["messages"] = _messages(before.context, after.context)
+        found["messages"] = message_summary(before.context, after.context)
     if before.permission_context != after.permission_context:
         found["permission"] = _permission(before.permission_context, after.permission_context)
     if before.tasks_context != after.tasks_context:
@@ -36,29 +33,6 @@ def diff(before: AgentState, after: AgentState) -> dict[str, Any]:
     )
     extra = _changed_keys(before.extra, after.extra)
     return found | ({"extra": extra} if extra else {})
-
-
-def _messages(before: Iterable[Msg], after: Iterable[Msg]) -> dict[str, Any]:
-    old, new = _keyed(before), _keyed(after)
-    return {
-        "before": len(old),
-        "after": len(new),
-        "added": [key for key in new if key not in old],
-        "removed": [key for key in old if key not in new],
-        "changed": [key for key in new if key in old and new[key] != old[key]],
-    }
-
-
-def _keyed(messages: Iterable[Msg]) -> dict[str, Msg]:
-    """By id; one that is missing or taken gets its number among its like."""
-    seen: Counter[str] = Counter()
-    keyed: dict[str, Msg] = {}
-    for message in messages:
-        base = message.id or ""
-        seen[base] += 1
-        key = base if base and seen[base] == 1 else f"{base}#{seen[base]}"
-        keyed[key] = message
-    return keyed
 
 
 def _permission(before: PermissionContext, after: PermissionContext) -> dict[str, Any]:
@@ -89,6 +63,7 @@ def _tasks(before: AgentState, after: AgentState) -> dict[str, Any]:
     old = {task.id: task for task in before.tasks_context.tasks}
     new = {task.id: task for task in after.tasks_context.tasks}
     extra = _changed_keys(before.tasks_context.extra, after.tasks_context.extra)
+    moved = moved_keys({id: index for index, id in enumerate(old)}, new)
     return {
         "added": [task.to_dict() for id, task in new.items() if id not in old],
         "removed": [task.to_dict() for id, task in old.items() if id not in new],
@@ -97,6 +72,7 @@ def _tasks(before: AgentState, after: AgentState) -> dict[str, Any]:
             for id, task in new.items()
             if id in old and task != old[id]
         ],
+        "moved": [id for id in new if id in moved],
         **extra,
     }
 

@@ -197,6 +197,7 @@ def test_the_diff_names_messages_by_id() -> None:
             "added": [added.id, f"{added.id}#2", "#1"],
             "removed": ["11111111-1111-4111-8111-111111111111"],
             "changed": ["22222222-2222-4222-8222-222222222222"],
+            "moved": [],
         }
     }
 
