@@ -76,22 +76,51 @@ class Import:
         return new.key(actor)
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What an import would bring: read and checked, and nothing written yet."""
+
+    wanted: Import
+    document: Document
+    key: ThreadKey
+    widens: tuple[str, ...]
+    """In which ways the file's permissions, if they are kept, allow more than the agent's."""
+
+
 def import_state(*, actor: Actor, wanted: Import, request_id: str | None = None) -> AgentSession:
     """A new session with the document's conversation; the document itself is kept untouched.
 
     Raises InvalidInput with the path of what is wrong, SessionExists when the identity is taken.
     """
+    return import_read(
+        actor=actor, reading=read_import(actor=actor, wanted=wanted), request_id=request_id
+    )
+
+
+def read_import(*, actor: Actor, wanted: Import) -> Reading:
+    """Read a document without keeping anything of it. Raises as `import_state` does."""
     if wanted.permissions not in (FROM_FILE, FROM_AGENT):
         raise InvalidInput("must be file or agent", path="permissions")
     actor.require(IMPORT, namespace=wanted.namespace, agent_id=wanted.agent_id)
     document = wanted.read()
     key = wanted.identity(actor, document)
-    once = Once.of(actor, "importSession", key.namespace, request_id, _body(wanted, document))
+    if wanted.permissions == FROM_AGENT:
+        return Reading(wanted, document, key, ())
+    widens = widening(agent_permissions(key.agent_id), document.state.permission_context)
+    return Reading(wanted, document, key, tuple(widens))
+
+
+def import_read(*, actor: Actor, reading: Reading, request_id: str | None = None) -> AgentSession:
+    """Write what was read; allowing more than the agent itself does is widening."""
+    key = reading.key
+    body = _body(reading.wanted, reading.document)
+    once = Once.of(actor, "importSession", key.namespace, request_id, body)
     if first := once.answered():
         return AgentSession.objects.get(id=first.body["id"])
-    state = _started(actor, wanted, document, key)
+    if reading.widens:
+        actor.require_widening(namespace=key.namespace, agent_id=key.agent_id)
     try:
-        return _insert(actor, wanted, document, key, state, once)
+        return _insert(actor, reading, once)
     except (IntegrityError, SessionExists):
         if first := once.answered():
             return AgentSession.objects.get(id=first.body["id"])
@@ -109,27 +138,19 @@ def _body(wanted: Import, document: Document) -> dict[str, Any]:
     }
 
 
-def _started(actor: Actor, wanted: Import, document: Document, key: ThreadKey) -> AgentState:
-    """The state under its new identity; allowing more than the agent itself does is widening."""
-    state = document.state.with_identity(key.session_id, key.user_id, key.thread_id)
-    of_agent = agent_permissions(key.agent_id)
-    if wanted.permissions == FROM_AGENT:
-        state.permission_context = of_agent
-    elif widening(of_agent, state.permission_context):
-        actor.require_widening(namespace=key.namespace, agent_id=key.agent_id)
+def _state(reading: Reading) -> AgentState:
+    """The state under its new identity."""
+    key = reading.key
+    state = reading.document.state.with_identity(key.session_id, key.user_id, key.thread_id)
+    if reading.wanted.permissions == FROM_AGENT:
+        state.permission_context = agent_permissions(key.agent_id)
     return state
 
 
-def _insert(
-    actor: Actor,
-    wanted: Import,
-    document: Document,
-    key: ThreadKey,
-    state: AgentState,
-    once: Once,
-) -> AgentSession:
-    sealed = SealedDocument.of(document.text)
-    baseline = _baseline(wanted, document, state, sealed)
+def _insert(actor: Actor, reading: Reading, once: Once) -> AgentSession:
+    key, state = reading.key, _state(reading)
+    sealed = SealedDocument.of(reading.document.text)
+    baseline = _baseline(reading, sealed)
 
     def found() -> AgentThread:
         [thread] = session_threads(insert_session(key))
@@ -157,16 +178,15 @@ def _made(journal: FoundingJournal) -> AgentSession:
     return journal.thread.session
 
 
-def _baseline(
-    wanted: Import, document: Document, state: AgentState, sealed: SealedDocument
-) -> dict[str, Any]:
+def _baseline(reading: Reading, sealed: SealedDocument) -> dict[str, Any]:
     """What the first fact says of where the state came from."""
+    document = reading.document
     return {
         "source": str(document.format),
-        "count": len(state.context),
+        "count": len(document.state.context),
         "document": sealed.commit,
         "identity": {name: document.field(name) for name in ("session_id", "user_id", "thread_id")},
-        "permissions": wanted.permissions,
+        "permissions": reading.wanted.permissions,
     }
 
 
