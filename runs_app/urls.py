@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from runs_app.views import allowing, approvals, commands, conversation, help, runs
+from runs_app.views import allowing, approvals, commands, conversation, help, jobs, runs
 
 urlpatterns = [
     path("sessions/<uuid:session_id>", conversation.session_page, name="session"),
@@ -19,6 +19,10 @@ urlpatterns = [
     path("threads/<uuid:thread_id>/interrupt", commands.thread_interrupt, name="thread_interrupt"),
     path("threads/<uuid:thread_id>/reconcile", commands.thread_reconcile, name="thread_reconcile"),
     path("turns/<path:turn_id>/cancel", commands.turn_cancel, name="turn_cancel"),
+    path("sessions/<uuid:session_id>/erase", jobs.session_erase, name="session_erase"),
+    path("jobs", jobs.jobs, name="jobs"),
+    path("jobs/<uuid:job_id>", jobs.job, name="job"),
+    path("jobs/<uuid:job_id>/stop", jobs.job_stop, name="job_stop"),
     path("runs/<path:run_id>", runs.run_page, name="run"),
     path("help", help.help_page, name="help"),
     path("approvals", approvals.approvals, name="approvals"),
