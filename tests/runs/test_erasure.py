@@ -73,7 +73,7 @@ def everywhere() -> list[str]:
         for model in apps.get_models():
             table = connection.ops.quote_name(model._meta.db_table)
             cursor.execute(f"SELECT * FROM {table}")
-            if any(SECRET in str(_readable(value)) for row in cursor for value in row):
+            if any(SECRET in str(_readable(value)) for row in cursor.fetchall() for value in row):
                 found.append(model._meta.db_table)
     return found
 
@@ -128,7 +128,7 @@ def test_what_is_left_can_still_be_read(told: AgentThread, actor: Actor) -> None
 
     told = AgentThread.objects.select_related("session").get(id=told.id)
     assert [m.text for m in state_at(told).state.context] == [""] * told.context_messages
-    assert transcript(told).entries
+    assert transcript(told).items
 
 
 def test_the_session_leaves_the_list_and_its_name_is_free_again(
