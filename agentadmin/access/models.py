@@ -7,6 +7,8 @@ import uuid
 from django.conf import settings
 from django.db import models
 
+from agentadmin.access.permissions import ROLES
+
 
 class RoleAssignment(models.Model):
     """One user's role over the namespaces and agents that two patterns name (`*` is anything)."""
@@ -28,6 +30,19 @@ class RoleAssignment(models.Model):
 
     def __str__(self) -> str:
         return f"{self.role} on {self.namespace}/{self.agent}"
+
+    @property
+    def label(self) -> str:
+        """The role's name; one that is no longer known says so by keeping its own."""
+        known = ROLES.get(self.role)
+        return known.label if known else self.role
+
+    @property
+    def place(self) -> str:
+        """Where the role counts, in words."""
+        namespaces = "every namespace" if self.namespace == "*" else f"namespace {self.namespace}"
+        agents = "every agent" if self.agent == "*" else f"agent {self.agent}"
+        return f"{namespaces}, {agents}"
 
 
 class ApiToken(models.Model):

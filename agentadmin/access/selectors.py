@@ -24,6 +24,11 @@ def grants_of(user: User) -> tuple[Grant, ...]:
     return tuple(Grant(permissions_of(role), namespace, agent) for role, namespace, agent in rows)
 
 
+def roles_of(user_id: str) -> list[RoleAssignment]:
+    """A user's roles, as they were given."""
+    return list(RoleAssignment.objects.filter(user_id=int(user_id)).order_by("role", "id"))
+
+
 def token_page(actor: Actor, *, cursor: str | None = None, limit: int = 50) -> Page[ApiToken]:
     """The tokens that the actor may see, newest first: their own, or everybody's."""
     rows = ApiToken.objects.select_related("user").filter(theirs(actor))

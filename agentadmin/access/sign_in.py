@@ -9,6 +9,7 @@ from django.db import transaction
 
 from agentadmin.access.actor import Actor
 from agentadmin.access.authentication import actor_from_request, address_of, mark_fresh
+from agentadmin.access.sign_ins import note_place
 from agentadmin.access.throttle import count_attempt, forgive
 from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry, Outcome, Target
@@ -25,9 +26,10 @@ WRONG = "User name or password is wrong."
 
 def sign_in(request: HttpRequest, *, name: str, password: str) -> None:
     """Open a session under a new key, or raise `NotAuthenticated` or `RateLimited`."""
-    user = _proven(request, name, password, "access.sign_in")
+    user = proven(request, name, password, "access.sign_in")
     login(request, user)
     mark_fresh(request)
+    note_place(request)
     _forget_actor(request)
     _append(actor_from_request(request), user, "access.sign_in")
 
@@ -35,7 +37,7 @@ def sign_in(request: HttpRequest, *, name: str, password: str) -> None:
 def step_up(request: HttpRequest, *, password: str) -> None:
     """Prove again, within a session, that its owner is there."""
     actor = actor_from_request(request)
-    user = _proven(request, actor.name, password, "access.step_up")
+    user = proven(request, actor.name, password, "access.step_up")
     mark_fresh(request)
     request.session.cycle_key()
     _forget_actor(request)
@@ -53,7 +55,8 @@ def sign_out(request: HttpRequest) -> None:
     _forget_actor(request)
 
 
-def _proven(request: HttpRequest, name: str, password: str, action: str) -> User:
+def proven(request: HttpRequest, name: str, password: str, action: str) -> User:
+    """The user whose password this is; a wrong one is counted, audited and refused."""
     address = address_of(request)
     try:
         count_attempt(name, address)

@@ -92,12 +92,12 @@ def create_token(
 
 
 @transaction.atomic
-def revoke_token(*, actor: Actor, token_id: str) -> ApiToken:
+def revoke_token(*, actor: Actor, token_id: str, reason: str | None = None) -> ApiToken:
     """Make a token worthless at once; revoking it twice changes nothing."""
     token = token_detail(actor, token_id)
     if ApiToken.objects.filter(pk=token.pk, revoked_at=None).update(revoked_at=now()) == 1:
         token.refresh_from_db(fields=["revoked_at"])
-        append(_entry(actor, token, "tokens.revoke"))
+        append(_entry(actor, token, "tokens.revoke", reason))
     return token
 
 
@@ -193,13 +193,14 @@ def _digest(secret: str) -> str:
     return sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _entry(actor: Actor, token: ApiToken, action: str) -> NewEntry:
+def _entry(actor: Actor, token: ApiToken, action: str, reason: str | None = None) -> NewEntry:
     return NewEntry(
         namespace=None,
         actor=actor,
         action=action,
         target=Target(kind="token", id=str(token.pk), label=token.name),
         outcome=Outcome.ALLOWED,
+        reason=reason,
         content={
             "user": token.user.get_username(),
             "scopes": loads(token.scopes),

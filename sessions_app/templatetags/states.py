@@ -77,6 +77,10 @@ STATES: dict[str, Look] = {
     "in_progress": Look("g-live", "In progress", "live"),
     "asking": Look("g-waiting", "Asking", "wait"),
     "allowed": Look("g-done", "Allowed", "good"),
+    # tokens, accounts
+    "active": Look("g-done", "Active", "good"),
+    "revoked": Look("g-deny", "Revoked", "idle"),
+    "inactive": Look("g-deny", "Deactivated", "idle"),
     # audit outcomes
     "system": Look("admin", "System", "idle"),
 }
