@@ -1,7 +1,6 @@
 """Erasing a session from its page: the dialog, the job's page, and what is left."""
 
 import pytest
-from django.contrib.auth.models import User
 
 from agentadmin.access.services import create_user
 from runs_app.jobs.runner import run_job
@@ -15,8 +14,7 @@ REASON = "The person asked for it"
 
 @pytest.fixture
 def admin(db: None) -> Visitor:
-    user: User = create_user(actor=SYSTEM, name="root", password=PASSWORD, role="admin")
-    return Visitor(user)
+    return Visitor(create_user(actor=SYSTEM, name="root", password=PASSWORD, role="admin"))
 
 
 def erase(admin: Visitor, thread: AgentThread) -> Job:
