@@ -24,11 +24,16 @@ AgentAdminError
 │   ├── NoActiveRun           no_active_run
 │   ├── CursorAhead           cursor_ahead
 │   ├── RunIdReused           run_id_reused
+│   ├── StaleTasks            stale_tasks
 │   ├── TurnFinished          turn_finished
+│   ├── TurnPaused            turn_paused
+│   ├── StaleRevision         stale_revision
+│   ├── InputPending          input_pending
 │   └── CallHashMismatch      call_hash_mismatch
 ├── Fenced                    fenced
 ├── StateUnreadable           state_unreadable
 ├── ModelError                model_error
+│   └── ContextOverflow       context_overflow
 ├── ToolError                 tool_error
 ├── ShuttingDown              shutting_down
 └── RateLimited               rate_limited
@@ -311,11 +316,58 @@ class RunIdReused(Conflict):
     default_detail = "This run id was used before."
 
 
+class StaleTasks(Conflict):
+    """The tasks have changed since the caller read their revision."""
+
+    code = "stale_tasks"
+
+    def __init__(self, current: int) -> None:
+        super().__init__(f"The tasks are at revision {current} now.")
+        self.current = current
+
+    def extra(self) -> dict[str, Any]:
+        return {"revision": self.current}
+
+
 class TurnFinished(Conflict):
     """The turn has ended and cannot be changed or resumed."""
 
     code = "turn_finished"
     default_detail = "The turn has ended."
+
+
+class TurnPaused(Conflict):
+    """The turn was paused in the moment in which a run was to begin on it."""
+
+    code = "turn_paused"
+    default_detail = "The turn is paused."
+
+
+class StaleRevision(Conflict):
+    """A turn has moved on since the caller saw it; carries where it stands now."""
+
+    code = "stale_revision"
+
+    def __init__(self, current: int, state: str) -> None:
+        self.current = current
+        self.state = state
+        super().__init__(f"The turn is at revision {current} now, and {state}.")
+
+    def extra(self) -> dict[str, Any]:
+        return {"revision": self.current, "state": self.state}
+
+
+class InputPending(Conflict):
+    """The turn was told something that it has not read: it cannot be done yet."""
+
+    code = "input_pending"
+
+    def __init__(self, seqs: list[int]) -> None:
+        self.seqs = seqs
+        super().__init__("The turn has not read everything that it was told.")
+
+    def extra(self) -> dict[str, Any]:
+        return {"seqs": self.seqs}
 
 
 class CallHashMismatch(Conflict):
@@ -340,17 +392,33 @@ class StateUnreadable(AgentAdminError):
 
 
 class ModelError(AgentAdminError):
-    """A model provider failed; `retryable` says whether trying again may help."""
+    """A model provider failed; `retryable` says whether trying again may help.
+
+    `retry_after` is how many seconds the provider asked to be left alone.
+    """
 
     code = "model_error"
     default_detail = "The model failed."
 
-    def __init__(self, detail: str = "", *, retryable: bool) -> None:
+    def __init__(
+        self, detail: str = "", *, retryable: bool, retry_after: float | None = None
+    ) -> None:
         super().__init__(detail)
         self.retryable = retryable
+        self.retry_after = retry_after
 
     def extra(self) -> dict[str, Any]:
         return {"retryable": self.retryable}
+
+
+class ContextOverflow(ModelError):
+    """The request was longer than the model takes; the same one will never fit."""
+
+    code = "context_overflow"
+    default_detail = "The conversation is too long for the model."
+
+    def __init__(self, detail: str = "") -> None:
+        super().__init__(detail, retryable=False)
 
 
 class ToolError(AgentAdminError):

@@ -28,7 +28,8 @@ def test_codes_are_told_apart() -> None:
 def test_only_our_own_failures_are_server_errors() -> None:
     ours = {cls.code for cls, (status, _) in problems.TABLE.items() if status >= 500}
     assert ours == {
-        "error", "fenced", "state_unreadable", "model_error", "tool_error", "shutting_down",
+        "error", "fenced", "state_unreadable", "model_error", "context_overflow", "tool_error",
+        "shutting_down",
     }  # fmt: skip
 
 

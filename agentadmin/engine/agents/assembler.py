@@ -34,6 +34,7 @@ class _Part:
 
     kind: str
     block: str
+    key: str = ""
     pieces: list[str] = field(default_factory=list)
     length: int = 0
     id: str = ""
@@ -80,21 +81,19 @@ class Assembler:
         if isinstance(chunk, TextChunk):
             self._append(self._running("text"), chunk.text)
         elif isinstance(chunk, ThinkingChunk):
-            part = self._running("thinking")
-            if chunk.metadata:
-                _check_written(chunk.metadata)
-                part.metadata.update(chunk.metadata)
+            part = self._running("thinking", chunk.key)
+            _note(part, chunk.metadata)
             self._append(part, chunk.text)
         elif isinstance(chunk, ToolCallChunk):
             self._feed_call(chunk)
         else:
             self.usage = chunk
 
-    def _running(self, kind: str) -> _Part:
-        """The open block of this kind, or a new one."""
-        if self._open is not None and self._open.kind == kind:
+    def _running(self, kind: str, key: str = "") -> _Part:
+        """The open block of this kind and key, or a new one."""
+        if self._open is not None and (self._open.kind, self._open.key) == (kind, key):
             return self._open
-        part = _Part(kind, self._step.next_block())
+        part = _Part(kind, self._step.next_block(), key)
         self._parts.append(part)
         return part
 
@@ -106,6 +105,7 @@ class Assembler:
             self._parts.append(part)
         part.id = part.id or chunk.id
         part.name = part.name or chunk.name
+        _note(part, chunk.metadata)
         self._append(part, chunk.arguments)
 
     def _append(self, part: _Part, text: str) -> None:
@@ -172,6 +172,12 @@ class Assembler:
         ]
 
 
+def _note(part: _Part, metadata: Mapping[str, Any] | None) -> None:
+    if metadata:
+        _check_written(metadata)
+        part.metadata.update(metadata)
+
+
 def _check_written(metadata: Mapping[str, Any]) -> None:
     """Here what cannot be stored is the model's error; at the commit it would be the run's."""
     try:
@@ -206,6 +212,7 @@ def _call(part: _Part, taken: set[str]) -> ToolUseBlock:
         name=part.name,
         input=arguments or {},
         content=part.text if arguments is None else None,
+        metadata=part.metadata,
     )
 
 

@@ -11,13 +11,14 @@ from agentadmin.engine.agents.middleware import Middleware, ordered
 from agentadmin.engine.agents.spec import DEFAULT_MAX_ITERS, AgentSpec
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.identity import check_id
+from agentadmin.engine.models.options import ModelOptions
 from agentadmin.engine.models.registry import create
 from agentadmin.engine.state.permissions import PermissionContext
 from agentadmin.engine.stores.base import AgentStateStore, ConflictPolicy
 from agentadmin.engine.tools.toolkit import Tool, Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from agentadmin.engine.agents.home import StateHome
     from agentadmin.engine.models.base import ChatModel
@@ -32,6 +33,7 @@ class AgentBuilder(ABC):
         self._name = ""
         self._agent_id: str | None = None
         self._model: ChatModel | str | None = None
+        self._model_options: ModelOptions | None = None
         self._tools: list[Tool | Callable[..., Any]] = []
         self._sys_prompt = ""
         self._max_iters = DEFAULT_MAX_ITERS
@@ -54,9 +56,15 @@ class AgentBuilder(ABC):
         self._agent_id = check_id(value, "agent_id")
         return self
 
-    def model(self, value: ChatModel | str) -> Self:
-        """A model, or `provider:model`."""
+    def model(
+        self, value: ChatModel | str, options: ModelOptions | Mapping[str, Any] | None = None
+    ) -> Self:
+        """A model, or `provider:model` with its options."""
         self._model = value
+        if options is None or isinstance(options, ModelOptions):
+            self._model_options = options
+        else:
+            self._model_options = ModelOptions.read(options)
         return self
 
     def tools(self, *tools: Tool | Callable[..., Any] | Toolkit) -> Self:
@@ -128,7 +136,9 @@ class AgentBuilder(ABC):
         agent_id = self.identity
         if self._model is None:
             raise InvalidInput("an agent needs a model", path="model")
-        model = create(self._model) if isinstance(self._model, str) else self._model
+        model = self._model
+        if isinstance(model, str):
+            model = create(model, self._model_options)
         return AgentSpec(
             name=self._name,
             agent_id=agent_id,

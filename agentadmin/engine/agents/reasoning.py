@@ -92,9 +92,10 @@ async def _with_retries(run: Execution, request: ModelRequest) -> ChunkStream:
                     yield chunk
             return
         except ModelError as error:
-            if seen or not error.retryable or request.attempt >= policy.retries:
+            wanted = error.retry_after
+            if seen or not error.retryable or not policy.allows(request.attempt, wanted):
                 raise
-        await asyncio.sleep(policy.delay(request.attempt))
+        await asyncio.sleep(policy.delay(request.attempt, wanted))
         request = replace(request, attempt=request.attempt + 1)
 
 

@@ -26,10 +26,16 @@ class RetryPolicy:
     first: float = 2.0
     factor: float = 2.0
     longest: float = 30.0
+    patience: float = 120.0
+    """A provider that wants to be left alone for longer than this is not waited for."""
 
-    def delay(self, attempt: int) -> float:
-        """Seconds to wait after the failed attempt (0 is the first)."""
-        return min(self.first * self.factor**attempt, self.longest)
+    def delay(self, attempt: int, retry_after: float | None = None) -> float:
+        """Seconds to wait after the failed attempt (0 is the first), never sooner than asked."""
+        return max(min(self.first * self.factor**attempt, self.longest), retry_after or 0.0)
+
+    def allows(self, attempt: int, retry_after: float | None = None) -> bool:
+        """Whether the failed attempt is followed by another one."""
+        return attempt < self.retries and (retry_after or 0.0) <= self.patience
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +58,28 @@ class TextChunk:
 
 @dataclass(frozen=True, slots=True)
 class ThinkingChunk:
-    """A piece of thinking; signatures and the like travel in `metadata`."""
+    """A piece of thinking; signatures and the like travel in `metadata`.
+
+    Another `key` is another block: a provider wants each back as it was signed.
+    """
 
     text: str
     metadata: Mapping[str, Any] | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallChunk:
-    """A piece of a tool call: `key` tells parallel calls apart, `arguments` is JSON text."""
+    """A piece of a tool call: `key` tells parallel calls apart, `arguments` is JSON text.
+
+    `metadata` is what the provider wants back with the call.
+    """
 
     key: str
     id: str = ""
     name: str = ""
     arguments: str = ""
+    metadata: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

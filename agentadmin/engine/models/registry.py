@@ -7,14 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.models.base import ChatModel
 from agentadmin.engine.models.scripted import OfflineModel
 
-type ModelFactory = Callable[[str], ChatModel]
+if TYPE_CHECKING:
+    from agentadmin.engine.models.options import ModelOptions
 
-_FACTORIES: dict[str, str | ModelFactory] = {}
+type ModelFactory = Callable[..., ChatModel]
+"""Called with the model's name, and with its `ModelOptions` where there are any."""
+
+_FACTORIES: dict[str, str | ModelFactory] = {
+    "openai": "agentadmin.engine.models.openai:create",
+    "anthropic": "agentadmin.engine.models.anthropic:create",
+}
 
 
 def register(provider: str, factory: str | ModelFactory) -> None:
@@ -33,19 +41,33 @@ def load(path: str) -> object:
         raise InvalidInput(f"{path} cannot be loaded: {error}") from error
 
 
-def create(name: str) -> ChatModel:
-    """The model `provider:model`. Raises InvalidInput for an unknown provider."""
+def providers() -> list[str]:
+    """The providers that a model's name may begin with."""
+    return ["offline", *sorted(_FACTORIES)]
+
+
+def check_name(name: str) -> tuple[str, str]:
+    """Provider and model of a name. Raises InvalidInput; loads nothing."""
     provider, _, model = name.partition(":")
     if provider == "offline":
         if model != "demo":
             raise InvalidInput(f"the only offline model is offline:demo, not {name}", path="model")
-        return OfflineModel()
-    factory = _FACTORIES.get(provider)
-    if factory is None:
-        known = ", ".join(["offline", *sorted(_FACTORIES)])
+    elif provider not in _FACTORIES:
+        known = ", ".join(providers())
         raise InvalidInput(f"unknown provider {provider!r}; known: {known}", path="model")
+    elif not model.strip():
+        raise InvalidInput(f"say which model, as in {provider}:NAME", path="model")
+    return provider, model
+
+
+def create(name: str, options: ModelOptions | None = None) -> ChatModel:
+    """The model `provider:model`. Raises InvalidInput for an unknown provider."""
+    provider, model = check_name(name)
+    if provider == "offline":
+        return OfflineModel()
+    factory = _FACTORIES[provider]
     made = load(factory) if isinstance(factory, str) else factory
     if not callable(made):
         raise InvalidInput(f"{factory} is no model factory", path="model")
-    model_object: ChatModel = made(model)
+    model_object: ChatModel = made(model) if options is None else made(model, options)
     return model_object
