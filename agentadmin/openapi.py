@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from django.core.exceptions import ImproperlyConfigured
 from ninja import NinjaAPI
 from ninja.openapi.schema import REF_TEMPLATE, OpenAPISchema
 
@@ -60,6 +61,16 @@ SECURITY: dict[str, Any] = {
 }
 
 
+class Document(OpenAPISchema):
+    """Ninja's document, which would silently let the last of two schemas of one name win."""
+
+    def add_schema_definitions(self, definitions: DictStrAny) -> None:
+        """Refuse another schema under a name that is taken."""
+        for name, schema in definitions.items():
+            if self.schemas.setdefault(name, schema) != schema:
+                raise ImproperlyConfigured(f"Two schemas of the API are called {name}.")
+
+
 class DocumentedAPI(NinjaAPI):
     """An API whose document tells what the product does around each operation."""
 
@@ -67,7 +78,8 @@ class DocumentedAPI(NinjaAPI):
         self, *, path_prefix: str | None = None, path_params: DictStrAny | None = None
     ) -> OpenAPISchema:
         """Ninja's document, completed."""
-        document = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        prefix = self.get_root_path(path_params or {}) if path_prefix is None else path_prefix
+        document = Document(self, prefix)
         complete(document, dict(self._permissions()))
         return document
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
-from agentadmin.api_schemas import Answer, Count, Time, Uuid
+from agentadmin.api_schemas import Answer, Count, Time, Uuid, one_of
 from agentadmin.audit.format import Outcome
 
 
@@ -23,7 +25,7 @@ class AuditItem(Answer):
     target_label: str | None
     within: str
     agent_id: str
-    outcome: Outcome
+    outcome: Annotated[str, one_of(*Outcome)]
     reason: str | None
     trace_id: str
 

@@ -40,7 +40,7 @@ def list_sessions(
     agent_id: str | None = None,
     user_id: str | None = None,
     session_id: str | None = None,
-    status: Annotated[str, one_of(*ThreadStatus)] | None = None,
+    status: Annotated[str, one_of("", *ThreadStatus)] | None = None,
     cursor: Cursor | None = None,
     limit: Limit = 50,
 ) -> HttpResponse:
