@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app.views import acts, audit, controls, permissions, sessions, state
+from sessions_app.views import acts, audit, controls, importing, permissions, sessions, state
 
 urlpatterns = [
     path("", sessions.sessions, name="home"),
     path("sessions", sessions.sessions, name="sessions"),
     path("sessions/new", sessions.session_new, name="session_new"),
+    path("sessions/import", importing.session_import, name="session_import"),
     path("threads/<uuid:thread_id>/state", state.thread_state, name="thread_state"),
     path("threads/<uuid:thread_id>/state/raw", state.state_raw, name="thread_state_raw"),
     path("threads/<uuid:thread_id>/facts/<int:seq>/raw", state.fact_raw, name="fact_raw"),

@@ -16,7 +16,7 @@ from agentadmin.engine.errors import AgentAdminError, SessionExists
 from agentadmin.problems import row
 from sessions_app.forms import NewSessionForm
 from sessions_app.pages.listing import chips, filters_of, query_of
-from sessions_app.policies import CREATE
+from sessions_app.policies import CREATE, IMPORT
 from sessions_app.selectors.listing import session_rows, status_counts
 from sessions_app.services.sessions import NewSession, create_session
 
@@ -39,6 +39,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
         "newer_url": f"?{urlencode(query)}" if request.GET.get("cursor") else "",
         "chips": chips(query, status_counts(actor)),
         "may_create": actor.may(CREATE),
+        "may_import": actor.may(IMPORT),
         **query,
     }
     return render(request, "sessions/list.html", context)

@@ -3,6 +3,7 @@ import "./frame/htmx.js";
 import { startCopy } from "./frame/copy.js";
 import { startDialogs } from "./frame/dialog.js";
 import { startFleet } from "./live/fleet.js";
+import { startImport } from "./import/import.js";
 import { startKeys } from "./frame/keys.js";
 import { startLive } from "./live/live.js";
 import { startLoading } from "./frame/loading.js";
@@ -25,6 +26,7 @@ function start() {
   startKeys();
   startLive();
   startFleet();
+  startImport();
 }
 
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", start);
