@@ -86,12 +86,22 @@ class AgentThread(models.Model):
     context_tokens = models.PositiveIntegerField(default=0)
     tokens = models.BigIntegerField(default=0)
     turns = models.PositiveIntegerField(default=0)
+    forked_from = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, db_index=False, related_name="forks"
+    )
+    """The thread that this one began as a copy of; its first fact says so too."""
+    forked_version = models.BigIntegerField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField()
 
     class Meta:
         constraints = [one_of("thread_identity")]
         indexes = [
+            models.Index(
+                fields=["forked_from"],
+                name="thread_forks",
+                condition=models.Q(forked_from__isnull=False),
+            ),
             models.Index(
                 fields=["runnable_since"],
                 name="thread_runnable",
