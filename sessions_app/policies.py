@@ -18,6 +18,8 @@ IMPORT = "import"
 EXPORT = "export"
 CLEAR = "sessions:clear"
 INTERRUPT = "runs:interrupt"
+FORK = "sessions:fork"
+RESTORE = "sessions:restore"
 ERASE = "sessions:erase"
 
 _OF_ERASED = frozenset({READ, ERASE, "audit:read"})
