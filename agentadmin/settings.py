@@ -84,6 +84,8 @@ LEASE = env.lease()
 THREAD_JOURNAL = "runs_app.recorder.make_journal"
 AGENT_PERMISSIONS = "runs_app.profiles.permissions_of"
 AGENT_WINDOW = "runs_app.profiles.window_of"
+AGENT_SPEC = "runs_app.profiles.spec_of"
+MESSAGE_REDACTED = "runs_app.redacted.retell"
 # Functions `package.module:function` that return the builder of an agent of your own.
 AGENTS = env.items("AGENTADMIN_AGENTS")
 # A run that takes longer (seconds) is interrupted; its turn keeps what it has.

@@ -23,6 +23,7 @@ from sessions_app.journal.configured import thread_journal
 if TYPE_CHECKING:
     from agentadmin.engine.agents.agent import Agent
     from agentadmin.engine.agents.builder import AgentBuilder
+    from agentadmin.engine.agents.spec import AgentSpec
 
 DEMO = "demo"
 DEMO_FACTORY = "runs_app.profiles:demo"
@@ -136,3 +137,9 @@ def window_of(agent_id: str) -> int | None:
     """How many tokens the agent's model takes in one request; None when nobody knows."""
     profile = PROFILES.get(agent_id)
     return None if profile is None else profile.agent.spec.model.context_window or None
+
+
+def spec_of(agent_id: str) -> AgentSpec | None:
+    """What the agent is built of; None when nobody has defined it."""
+    profile = PROFILES.get(agent_id)
+    return None if profile is None else profile.agent.spec

@@ -17,7 +17,9 @@ from sessions_app.journal.store import DjangoThreadJournal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from uuid import UUID
 
+    from agentadmin.engine.agents.spec import AgentSpec
     from agentadmin.engine.journal.base import Batch, Committed, RowAction, ThreadRef
     from agentadmin.engine.journal.facts import Fact
     from agentadmin.engine.state.permissions import PermissionContext
@@ -42,7 +44,19 @@ def agent_window(agent_id: str) -> int | None:
     return window
 
 
-@lru_cache(maxsize=8)
+def agent_spec(agent_id: str) -> AgentSpec | None:
+    """Model, tools and defaults of an agent; None when nobody has defined it."""
+    of_agent: Any = _imported(settings.AGENT_SPEC)
+    spec: AgentSpec | None = of_agent(agent_id)
+    return spec
+
+
+def message_redacted(thread_id: UUID, facts: Sequence[Fact]) -> None:
+    """Tell those who repeat what facts say that these say less now; in the commit's transaction."""
+    _imported(settings.MESSAGE_REDACTED)(thread_id, facts)
+
+
+@lru_cache(maxsize=16)
 def _imported(path: str) -> Any:
     return import_string(path)
 

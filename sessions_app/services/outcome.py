@@ -12,6 +12,7 @@ from agentadmin.audit.models import AuditEntry
 from sessions_app.models import AgentSession, StateSnapshot
 from sessions_app.policies import thread_target
 from sessions_app.services.idempotency import Answer, Once
+from sessions_app.services.redacting import erasures
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,8 @@ class UpdateRows:
 
     def actions(self) -> Sequence[RowAction]:
         """In the order that the lock rule asks for: thread (held), own rows, chain head."""
-        return (self._settle, self._audit)
+        erased = erasures(self.update.edit, self.update.thread)
+        return (self._settle, *erased, self._audit)
 
     def _settle(self, committed: Committed) -> None:
         self.outcome = Outcome(

@@ -10,13 +10,20 @@ from django.db import transaction
 from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry
 from agentadmin.audit.format import Outcome as AuditOutcome
-from agentadmin.engine.errors import AgentAdminError, Conflict, InvalidInput, StaleVersion
+from agentadmin.engine.errors import (
+    AgentAdminError,
+    Conflict,
+    InvalidInput,
+    ModelError,
+    StaleVersion,
+)
 from agentadmin.engine.state import codec
 from sessions_app import mailbox
 from sessions_app.models import AgentThread, ControlRequest
 from sessions_app.policies import thread_target
 from sessions_app.services.edits import Change, Edit
 from sessions_app.services.outcome import Outcome, audit_change
+from sessions_app.services.redacting import erasures
 from sessions_app.services.resolving import Ground, resolved_change
 from sessions_app.states import ControlKind
 
@@ -61,7 +68,7 @@ async def _apply(writer: JournalWriter, control: ControlRequest, edit: Edit) -> 
         edit.check_parked(writer.projection)
         _check_base(writer, control, edit)
         change = await resolved_change(edit, _ground(writer, control, thread))
-    except (Conflict, InvalidInput) as error:
+    except (Conflict, InvalidInput, ModelError) as error:
         await sync_to_async(_refuse)(control, thread, edit, error)
         return
     await _commit(writer, control, thread, edit, change)
@@ -105,12 +112,13 @@ async def _commit(
     def audit(committed: Committed) -> None:
         audit_change(actor, thread, edit, control.reason, change, committed)
 
+    rows = (settle, *erasures(edit, thread), audit)
     before, kept = writer.state.copy(), (writer.actor, writer.replace_reason)
     adopt(writer.state, change.after)
     writer.actor, writer.replace_reason = actor.name, edit.name
     writer.refer_to(change.items)
     try:
-        await writer.flush(change.notes, reason=edit.why(control.reason), rows=(settle, audit))
+        await writer.flush(change.notes, reason=edit.why(control.reason), rows=rows)
     except BaseException:
         adopt(writer.state, before)
         raise
@@ -122,6 +130,9 @@ def adopt(state: AgentState, other: AgentState) -> None:
     """Make the working state equal to another one in place: the loop holds on to the object."""
     state.context_mutable()[:] = other.context
     state.summary = other.summary
+    state.reply_id = other.reply_id
+    state.cur_iter = other.cur_iter
+    state.shutdown_interrupted = other.shutdown_interrupted
     state.permission_context = other.permission_context
     state.tool_context = other.tool_context
     state.tasks_context = other.tasks_context

@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 from agentadmin.engine.clock import now
 from agentadmin.engine.errors import InvalidOperation
 from agentadmin.engine.state.mutations import apply, diff, effects
+from sessions_app.services.compacting import resolve_compact
 from sessions_app.services.edits import Change
+from sessions_app.services.redacting import resolve_redact
 from sessions_app.services.restoring import resolve_restore
+from sessions_app.services.vouching import resolve_decision, resolve_groups
 
 if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
@@ -49,6 +52,10 @@ type Resolver = Callable[[dict[str, Any], Ground], Awaitable[dict[str, Any]]]
 
 RESOLVERS: dict[str, Resolver] = {
     "restore": resolve_restore,
+    "compact": resolve_compact,
+    "redact_message": resolve_redact,
+    "decide_requirement": resolve_decision,
+    "activate_tool_groups": resolve_groups,
 }
 
 

@@ -137,6 +137,12 @@ class AgentState:
         twin.extra = dict(self.extra)
         return twin
 
+    def assume(self, other: AgentState) -> None:
+        """Become equal to another state in everything but the identity."""
+        identity = self._identity
+        self.__dict__.update(other.copy().__dict__)
+        self._identity = identity
+
     # The wire: field order is AgentScope's.
 
     def substates(self) -> Raw:

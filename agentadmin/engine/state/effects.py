@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentadmin.engine.clock import now
+from agentadmin.engine.state import task_contract
 from agentadmin.engine.state.permissions import PermissionMode, ToolFacts, decide
 from agentadmin.engine.state.plan import PlanModeContext
+from agentadmin.engine.state.redaction import is_redacted
 from agentadmin.engine.state.widening import added_rules, describe
 
 if TYPE_CHECKING:
@@ -31,8 +33,11 @@ def effects(before: AgentState, after: AgentState) -> list[str]:
         *_messages(before, after),
         *_summary(before, after),
         *_permissions(before.permission_context, after.permission_context),
+        *_directories(before.permission_context, after.permission_context),
         *_plan(before.plan_mode_context, after.plan_mode_context),
         *_tasks(before, after),
+        *_contract(before, after),
+        *_groups(before, after),
     ]
 
 
@@ -47,7 +52,18 @@ def _messages(before: AgentState, after: AgentState) -> Iterator[str]:
     elif difference > 0:
         yield f"{_count(difference, 'message')} more in the working context."
     elif before.context != after.context:
-        yield "Messages of the working context change."
+        yield _rewritten(before, after)
+
+
+def _rewritten(before: AgentState, after: AgentState) -> str:
+    """Messages that say something else; a redaction is told as what it is."""
+    gone = sum(
+        is_redacted(new.raw) and old != new
+        for old, new in zip(before.context, after.context, strict=True)
+    )
+    if not gone:
+        return "Messages of the working context change."
+    return f"{_count(gone, 'message')} redacted: the content is erased for good, history included."
 
 
 def _summary(before: AgentState, after: AgentState) -> Iterator[str]:
@@ -91,6 +107,35 @@ def _tasks(before: AgentState, after: AgentState) -> Iterator[str]:
     old, new = before.tasks_context.tasks, after.tasks_context.tasks
     if old != new:
         yield f"The task list has {_count(len(new), 'task')} instead of {len(old)}."
+
+
+def _directories(before: PermissionContext, after: PermissionContext) -> Iterator[str]:
+    old = {each.path for each in before.working_directories.values()}
+    new = {each.path for each in after.working_directories.values()}
+    for path in sorted(new - old):
+        yield f"In the mode accept_edits, edits of files in {path} pass without asking."
+    for path in sorted(old - new):
+        yield f"Edits of files in {path} no longer pass by themselves."
+
+
+def _contract(before: AgentState, after: AgentState) -> Iterator[str]:
+    """The task, its requirements and the checked subject."""
+    old, new = before.tasks_context.extra, after.tasks_context.extra
+    if old.get(task_contract.SCOPE) != new.get(task_contract.SCOPE):
+        yield "Another task is the thread's task now."
+    if old.get(task_contract.REQUIREMENTS) != new.get(task_contract.REQUIREMENTS):
+        yield "The task's requirements change; checks of the old ones count as stale."
+    if old.get(task_contract.SUBJECT_VERSION) != new.get(task_contract.SUBJECT_VERSION):
+        yield "Another version of the subject counts; checks of the old one are stale."
+
+
+def _groups(before: AgentState, after: AgentState) -> Iterator[str]:
+    old = set(before.tool_context.activated_groups)
+    new = set(after.tool_context.activated_groups)
+    if added := sorted(new - old):
+        yield f"The tools of {', '.join(added)} are offered from the next request on."
+    if gone := sorted(old - new):
+        yield f"The tools of {', '.join(gone)} are no longer offered."
 
 
 def _count(number: int, noun: str) -> str:

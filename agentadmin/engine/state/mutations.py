@@ -5,16 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.errors import InvalidOperation
+from agentadmin.engine.state.compact_operation import COMPACT
 from agentadmin.engine.state.context_operations import CLEAR_CONTEXT, SET_SUMMARY
 from agentadmin.engine.state.diff import diff
+from agentadmin.engine.state.directory_operations import (
+    ADD_WORKING_DIRECTORY,
+    REMOVE_WORKING_DIRECTORY,
+)
 from agentadmin.engine.state.effects import effects
+from agentadmin.engine.state.json_patch import JSON_PATCH
 from agentadmin.engine.state.operations import OperationSpec
 from agentadmin.engine.state.permission_operations import (
     ADD_RULE,
     REMOVE_RULE,
     SET_PERMISSION_MODE,
 )
+from agentadmin.engine.state.plan_operations import ENTER_PLAN_MODE, EXIT_PLAN_MODE
+from agentadmin.engine.state.redaction import REDACT_MESSAGE
 from agentadmin.engine.state.restore_operation import RESTORE
+from agentadmin.engine.state.task_operations import (
+    BEGIN_TASK,
+    DECIDE_REQUIREMENT,
+    SET_SUBJECT_VERSION,
+    SET_TODOS,
+)
+from agentadmin.engine.state.tool_operations import ACTIVATE_TOOL_GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +47,19 @@ OPERATIONS: dict[str, OperationSpec] = {
         SET_PERMISSION_MODE,
         ADD_RULE,
         REMOVE_RULE,
+        ADD_WORKING_DIRECTORY,
+        REMOVE_WORKING_DIRECTORY,
+        COMPACT,
+        REDACT_MESSAGE,
+        ENTER_PLAN_MODE,
+        EXIT_PLAN_MODE,
+        SET_TODOS,
+        BEGIN_TASK,
+        DECIDE_REQUIREMENT,
+        SET_SUBJECT_VERSION,
+        ACTIVATE_TOOL_GROUPS,
         RESTORE,
+        JSON_PATCH,
     )
 }
 

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 from agentadmin.engine.state.reading import Raw, Reader
 
+DEFAULT_PLAN_FILE = "plans/PLAN.md"
+
 PLAN_MODE_TOOLS = frozenset(
     {
         "plan_enter",

@@ -172,6 +172,11 @@ class Toolkit:
         """The tool, active or not."""
         return self._tools.get(name)
 
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that a state may activate."""
+        return tuple(dict.fromkeys(t.group for t in self._tools.values() if t.group is not None))
+
     def active(self, groups: Iterable[str]) -> ActiveTools:
         """The tools of no group and of these groups: never shared state, so nothing leaks."""
         key = frozenset(groups)
