@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from agentadmin.engine.agents.admission import Admission, Kind
 from agentadmin.engine.identity import new_id
 from agentadmin.engine.messages import Msg
+from agentadmin.engine.state import codec
 from runs_app.models import Run, Turn
 from runs_app.states import GOING, RunStatus, TurnState, WaitKind
 from sessions_app.models import AgentThread
@@ -36,6 +37,14 @@ class Head:
     turn: Turn | None
     lost_run: str | None
     lost_runs: int
+    was_paused: bool = False
+
+    @property
+    def inputs(self) -> list[int]:
+        """Where the head turn's input stands, and what it was told since."""
+        if self.turn is None:
+            return []
+        return [self.turn.start_seq, *codec.loads(self.turn.steering)]
 
     @property
     def work(self) -> Work:
@@ -76,6 +85,8 @@ class Head:
     def _kind(self, turn: Turn) -> Kind:
         if turn.state == TurnState.QUEUED:
             return "new"
+        if self.was_paused:
+            return "resume"
         if turn.state in GOING or turn.wait_kind == WaitKind.DEFINITION:
             # One that waited for its definition may never have begun: its input is still to take.
             return "takeover"
@@ -91,5 +102,16 @@ def read_head(thread_id: str) -> Head:
     if turn is None or turn.state == TurnState.QUEUED:
         return Head(thread, turn, None, 0)
     lost = thread.active_run_id
+    if lost is None:
+        return Head(thread, turn, None, 0, _was_paused(turn))
     runs = Run.objects.filter(thread_id=thread.id, turn_id=turn.id, status=RunStatus.LOST)
-    return Head(thread, turn, lost, runs.count() + 1 if lost else 0)
+    return Head(thread, turn, lost, runs.count() + 1)
+
+
+def _was_paused(turn: Turn) -> bool:
+    """A turn that runs without a run goes on after a pause, or after a worker's shutdown."""
+    if turn.state not in GOING:
+        return False
+    runs = Run.objects.filter(thread_id=turn.thread_id, turn_id=turn.id).order_by("-start_seq")
+    last = runs.values_list("reason", flat=True).first()
+    return last is not None and last != "shutdown"

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 
 from agentadmin.engine.agents.interrupt import InterruptControl, InterruptKind, InterruptSource
-from agentadmin.engine.journal.facts import TURN_ENDS, FactType
 from agentadmin.engine.messages import Msg
 from agentadmin.engine.state import codec
 from runs_app.recorder import Recorder
-from runs_app.states import RunStatus
 from runs_app.stream import published
+from runs_app.verdicts import Verdict, verdicts
 from sessions_app import mailbox
 from sessions_app.journal import DjangoThreadJournal
 from sessions_app.states import OPEN_CONTROLS, ControlKind
@@ -32,16 +30,6 @@ STOPS = {
     ControlKind.CANCEL: InterruptKind.CANCEL,
     ControlKind.PAUSE: InterruptKind.PAUSE,
 }
-_PARKING = frozenset({FactType.TURN_SUSPENDED, FactType.TURN_PAUSED})
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """What became of a control: effective, or refused with a code."""
-
-    control: ControlRequest
-    result: dict[str, Any]
-    refused_code: str | None = None
 
 
 class Desk:
@@ -140,6 +128,14 @@ class Desk:
         return [c for c in self.controls if c.kind == ControlKind.EDIT]
 
     @property
+    def steers(self) -> list[ControlRequest]:
+        """What the present run is to be told."""
+        return [c for c in self.controls if self._steers(c)]
+
+    def _steers(self, request: ControlRequest) -> bool:
+        return request.kind == ControlKind.STEER and request.turn_id == self._turn_id
+
+    @property
     def stops(self) -> list[ControlRequest]:
         """The present run's stop requests."""
         with self._lock:
@@ -157,33 +153,8 @@ class Desk:
         self.forget(c for c in controls if c.state not in OPEN_CONTROLS)
 
     def verdicts(self, batch: Batch) -> list[Verdict]:
-        """What the commit of this batch means for the run's stop requests."""
-        types = {fact.type: fact.payload for fact in batch.facts}
-        ended = TURN_ENDS & types.keys()
-        if not ended and not _PARKING & types.keys():
-            return []
-        status = types.get(FactType.RUN_END, {}).get("status")
-        verdicts = (self._verdict(c, types.keys(), status) for c in self.stops)
-        return [verdict for verdict in verdicts if verdict is not None]
-
-    def _verdict(
-        self, request: ControlRequest, types: Iterable[str], status: str | None
-    ) -> Verdict | None:
-        result = {"turn_id": self._turn_id, "run_status": status}
-        if request.kind == ControlKind.INTERRUPT:
-            done = status == RunStatus.INTERRUPTED
-            code = "no_active_run"
-        elif request.kind == ControlKind.CANCEL:
-            done = FactType.TURN_CANCELLED in types
-            if not done and not TURN_ENDS & set(types):
-                return None  # parked before it heard: the executor cancels the parked turn
-            code = "turn_finished"
-        else:
-            done = FactType.TURN_PAUSED in types
-            code = "turn_finished"
-        if done:
-            return Verdict(request, result)
-        return Verdict(request, {**result, "detail": "The run ended before it was told."}, code)
+        """What the commit of this batch means for the run's stops and for what it is told."""
+        return verdicts(batch, self._turn_id, self.stops, self.steers)
 
 
 class DeskJournal(DjangoThreadJournal):

@@ -13,9 +13,9 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 
 from agentadmin.engine.agents.interrupt import InterruptControl, InterruptSource
-from agentadmin.engine.errors import Fenced, TurnFinished
+from agentadmin.engine.errors import Fenced, TurnFinished, TurnPaused
 from agentadmin.engine.journal.base import Lease
-from agentadmin.engine.journal.loading import load, refresh
+from agentadmin.engine.journal.loading import adopt, load, refresh
 from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.tools.builtin import OrderBook
@@ -29,7 +29,7 @@ from runs_app.host import DurableHost
 from runs_app.keeper import KEEPER, Keeper
 from runs_app.mail import settle_mail
 from runs_app.profiles import PROFILES, Profile
-from runs_app.states import TERMINAL
+from runs_app.states import TERMINAL, TurnState
 from runs_app.stream import Publisher
 from sessions_app import mailbox
 from sessions_app.journal import ProjectionCache
@@ -158,6 +158,7 @@ class ThreadWorker:
         """One run of the head turn, or the reason why there is none."""
         try:
             writer = await self._writer()
+            await adopt(self._journal, writer.projection, head.inputs)
             profile = await sync_to_async(PROFILES.get)(head.thread.agent_id)
         except Fenced:
             raise
@@ -205,7 +206,7 @@ class ThreadWorker:
         self._projection = None
         try:
             result = await execution.run()
-        except TurnFinished:
+        except (TurnFinished, TurnPaused):
             if await self._was_withdrawn(turn):
                 return
             raise
@@ -228,6 +229,6 @@ class ThreadWorker:
             await sync_to_async(mailbox.acknowledge)(request.id)
 
     async def _was_withdrawn(self, turn: Turn) -> bool:
-        """Whether the turn was cancelled in the moment in which it was to begin."""
+        """Whether the turn was cancelled or paused in the moment in which it was to begin."""
         await sync_to_async(turn.refresh_from_db)(fields=["state"])
-        return turn.state in TERMINAL
+        return turn.state in TERMINAL or turn.state == TurnState.PAUSED

@@ -5,7 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agentadmin.engine.errors import AlreadyDecided, Conflict, NotFound, TurnFinished
+from agentadmin.engine.errors import (
+    AlreadyDecided,
+    Conflict,
+    InputPending,
+    NotFound,
+    TurnFinished,
+    TurnPaused,
+)
 from agentadmin.engine.journal.facts import TURN_ENDS, Fact, FactType
 from agentadmin.engine.state import codec
 from runs_app.rows import InteractionRow, RunRow, ThreadRow, TurnRow, plain
@@ -13,11 +20,14 @@ from runs_app.states import (
     ANSWERABLE,
     STATUS_OF_DECISION,
     TERMINAL,
+    WAITS,
     Decision,
     InteractionStatus,
+    Outcome,
     RunStatus,
     TurnState,
     WaitKind,
+    in_queue,
     next_state,
 )
 from sessions_app.states import ThreadStatus
@@ -29,6 +39,8 @@ PREVIEW = 200
 ERROR_LIMIT = 2000
 MOST_TOKENS = 1_000_000_000
 """Of one run: a figure beyond it is a provider's mistake, and sums of it would not fit."""
+READS_FIRST = frozenset({Outcome.DONE, Outcome.MAX_ITERATIONS})
+"""Ends that the turn itself comes to: they wait until it has read what it was told meanwhile."""
 REPAIR_RECONCILED = "reconciled"
 """The kind of a repair in `recovery/applied` that records an outcome nobody knew."""
 REPAIR_DEFINED = "defined"
@@ -49,8 +61,8 @@ class Book(Protocol):
     def interaction(self, id_: str) -> InteractionRow | None:
         """The interaction."""
 
-    def next_queued(self) -> TurnRow | None:
-        """The oldest turn that waits in the queue."""
+    def next_in_line(self, after: int) -> TurnRow | None:
+        """The oldest turn behind a place that still has to begin, paused or not."""
 
     def add_turn(self, row: TurnRow) -> None:
         """Keep a new turn."""
@@ -86,6 +98,7 @@ def _turn_started(book: Book, fact: Fact) -> None:
         revision=1,
         request_id=None if request_id is None else plain(request_id),
         input_preview=preview(fact.payload.get("input") or []),
+        steering="[]",
         actor_name=plain(by.get("name") or ""),
         created_at=fact.occurred_at,
         started_at=None,
@@ -133,15 +146,21 @@ def move(book: Book, fact: Fact, event: str) -> TurnRow | None:
     if after is None:
         if state in TERMINAL:
             raise TurnFinished(f"Turn {turn.id} has ended: {state}.")
+        if state is TurnState.PAUSED and event == FactType.RUN_START:
+            raise TurnPaused()
         raise Conflict(f"A turn that is {state} cannot take {event}.")
-    if state is TurnState.QUEUED:
-        book.thread.queued_turns -= 1
+    queued = _in_queue(turn)
     if after is not state:
         turn.state = after
         turn.revision += 1
-    if after is not TurnState.WAITING:
+    if after not in WAITS:
         turn.wait_kind, turn.wait_ids = None, "[]"
+    book.thread.queued_turns += _in_queue(turn) - queued
     return turn
+
+
+def _in_queue(turn: TurnRow) -> bool:
+    return in_queue(turn.state, turn.wait_kind, has_started=turn.started_at is not None)
 
 
 def _turn_suspended(book: Book, fact: Fact) -> None:
@@ -159,9 +178,23 @@ def _turn_suspended(book: Book, fact: Fact) -> None:
 
 
 def _turn_resumed(book: Book, fact: Fact) -> None:
-    turn = move(book, fact, fact.type)
-    if turn is not None:
-        _go(book.thread, turn, fact.occurred_at)
+    """A run goes on after its wait, or a person lets a paused turn go on as it was."""
+    to = fact.payload.get("to")
+    turn = move(book, fact, f"{fact.type}:{to}" if to else fact.type)
+    if turn is None:
+        return
+    thread = book.thread
+    if turn.state == TurnState.QUEUED:
+        if thread.active_turn_id in (None, turn.id):
+            _lead(thread, turn, fact)
+    elif turn.state == TurnState.WAITING:
+        thread.status = ThreadStatus.WAITING
+        if turn.wait_kind == WaitKind.DEFINITION:
+            # A worker looks again whether the agent is defined.
+            thread.runnable_since = fact.occurred_at
+        _wake_when_answered(book, turn, fact.occurred_at)
+    else:
+        _go(thread, turn, fact.occurred_at)
 
 
 def _go(thread: ThreadRow, turn: TurnRow, at: datetime) -> None:
@@ -181,6 +214,9 @@ def _turn_ended(book: Book, fact: Fact) -> None:
     turn = move(book, fact, fact.type)
     if turn is None:
         return
+    if fact.type == FactType.TURN_COMPLETED and turn.steering != "[]":
+        _refuse_unread(turn, fact)
+    turn.steering = "[]"
     turn.ended_at = fact.occurred_at
     turn.outcome = fact.payload.get("outcome")
     turn.reply = fact.payload.get("reply")
@@ -196,6 +232,12 @@ def _turn_ended(book: Book, fact: Fact) -> None:
         _next_turn(book, fact)
 
 
+def _refuse_unread(turn: TurnRow, fact: Fact) -> None:
+    """An answer that was given before it was told everything is not the last one."""
+    if fact.payload.get("outcome") in READS_FIRST:
+        raise InputPending(codec.loads(turn.steering))
+
+
 def _count(value: Any) -> int:
     """What a provider claims to have counted, as far as a column holds it."""
     return min(max(int(value or 0), 0), MOST_TOKENS)
@@ -204,14 +246,43 @@ def _count(value: Any) -> int:
 def _next_turn(book: Book, fact: Fact) -> None:
     """The head has ended: the oldest queued turn leads, or the thread rests."""
     thread = book.thread
-    following = book.next_queued() if thread.queued_turns else None
+    ended = book.turn(fact.turn_id or "")
+    behind = ended.start_seq if ended is not None else 0
+    following = book.next_in_line(behind) if thread.queued_turns else None
     if following is not None:
         _lead(thread, following, fact)
+        if following.state == TurnState.PAUSED:
+            # The queue stays parked behind it.
+            thread.status, thread.runnable_since = ThreadStatus.PAUSED, None
         return
     failed = fact.type == FactType.TURN_FAILED
     thread.active_turn_id = None
     thread.status = ThreadStatus.FAILED if failed else ThreadStatus.IDLE
     thread.runnable_since = None
+
+
+# --- Steering -------------------------------------------------------------------------------------
+
+
+def _input_received(book: Book, fact: Fact) -> None:
+    """A text for a turn that has begun or will: it is taken at the next safe point."""
+    turn = _of_steering(book, fact)
+    if turn is not None:
+        turn.steering = codec.dumps([*codec.loads(turn.steering), fact.seq])
+
+
+def _input_applied(book: Book, fact: Fact) -> None:
+    turn = _of_steering(book, fact)
+    if turn is not None:
+        left = [seq for seq in codec.loads(turn.steering) if seq != fact.payload.get("seq")]
+        turn.steering = codec.dumps(left)
+
+
+def _of_steering(book: Book, fact: Fact) -> TurnRow | None:
+    turn = book.turn(fact.turn_id) if fact.turn_id else None
+    if turn is not None and TurnState(turn.state) in TERMINAL:
+        raise TurnFinished(f"Turn {turn.id} has ended: {turn.state}.")
+    return turn
 
 
 # --- Runs -----------------------------------------------------------------------------------------
@@ -337,11 +408,11 @@ def _recovered(book: Book, fact: Fact) -> None:
     told = _named(fact, REPAIR_RECONCILED, "call_id")
     defined = _named(fact, REPAIR_DEFINED, "agent_id")
     turn = book.turn(fact.turn_id) if told or defined else None
-    if turn is None or turn.state != TurnState.WAITING:
+    if turn is None or TurnState(turn.state) not in WAITS:
         return
     known = told if turn.wait_kind == WaitKind.RECONCILE else defined
     left = [id_ for id_ in codec.loads(turn.wait_ids) if id_ not in known]
-    if known and not left:
+    if known and not left and turn.state == TurnState.WAITING:
         book.thread.runnable_since = fact.occurred_at
     turn.wait_ids = codec.dumps(left)
 
@@ -362,6 +433,8 @@ HANDLERS: Mapping[str, Callable[[Book, Fact], None]] = {
     FactType.INTERACTION_REQUESTED: _interaction_requested,
     FactType.INTERACTION_RESOLVED: _interaction_resolved,
     FactType.RECOVERY_APPLIED: _recovered,
+    FactType.INPUT_RECEIVED: _input_received,
+    FactType.INPUT_APPLIED: _input_applied,
     **dict.fromkeys(TURN_ENDS, _turn_ended),
 }
 FOLDED_TYPES = frozenset(str(type_) for type_ in HANDLERS)

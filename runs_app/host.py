@@ -1,10 +1,11 @@
-"""DurableHost: what the executor does around a run: pending edits, live events, the lease."""
+"""DurableHost: what the executor does around a run: edits, steering, live events, the lease."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from agentadmin.engine.journal.base import Release
+from agentadmin.engine.journal.loading import refresh
 from sessions_app.services.pending_edits import apply_edits_between_steps
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ class DurableHost:
         self._publisher = publisher
 
     async def safe_point(self, writer: JournalWriter) -> None:
-        """Apply the edits that came in; looking costs nothing when there are none."""
+        """Take in what others asked for; looking costs nothing when there is nothing."""
+        if self._desk.steers:
+            await refresh(writer.store, writer.projection)
         edits = self._desk.edits
         if edits:
             await apply_edits_between_steps(writer, edits)

@@ -8,7 +8,9 @@ from asgiref.sync import sync_to_async
 from django.db import transaction
 
 from runs_app.admitting import Work, read_head
-from runs_app.parked import cancel_parked
+from runs_app.parked import cancel_parked, pause_parked
+from runs_app.states import TurnState
+from runs_app.verdicts import FINISHED, TOO_LATE, UNREAD, Verdict, kept
 from sessions_app import mailbox
 from sessions_app.services.pending_edits import apply_pending_edits
 from sessions_app.states import ControlKind
@@ -21,12 +23,15 @@ if TYPE_CHECKING:
 
 
 async def settle_mail(desk: Desk, writer: JournalWriter) -> None:
-    """Apply edits, cancel parked turns, refuse stops that came too late.
+    """Apply edits, cancel or pause parked turns, refuse what came too late.
 
     Stops of a turn that is about to go on are left for its run.
     """
     head = await sync_to_async(read_head)(desk.ref.id)
     for request in desk.controls:
+        if request not in desk.controls:
+            # The commit for an earlier one has settled it.
+            continue
         if request.kind == ControlKind.EDIT:
             await _edit(desk, writer, request, head)
         elif head.work is not Work.RUN or not _means(request, head):
@@ -52,19 +57,40 @@ def _means(request: ControlRequest, head: Head) -> bool:
 
 
 async def _stop(desk: Desk, writer: JournalWriter, request: ControlRequest, head: Head) -> None:
+    """No run goes on that could obey: the parked turn does, or it is too late."""
     turn = head.turn
-    if request.kind == ControlKind.CANCEL and turn is not None and turn.id == request.turn_id:
+    if turn is None or turn.id != request.turn_id:
+        await _settle(desk, _late(request))
+    elif request.kind == ControlKind.CANCEL:
         # The commit settles the control: the desk knows which turn it is for.
         with desk.parked(turn.id):
             by = {"name": request.actor_name}
             await cancel_parked(writer, turn.id, by=by, reason=request.reason)
-        return
-    code = "turn_finished" if request.kind == ControlKind.CANCEL else "no_active_run"
-    await sync_to_async(_refuse)(request, code)
-    desk.forget([request])
+    elif request.kind == ControlKind.PAUSE and turn.state == TurnState.WAITING:
+        with desk.parked(turn.id):
+            by = {"name": request.actor_name}
+            await pause_parked(writer, turn.id, by=by, reason=request.reason)
+    elif request.kind == ControlKind.PAUSE and turn.state == TurnState.PAUSED:
+        await _settle(desk, Verdict(request, {"turn_id": turn.id}))
+    elif request.kind == ControlKind.STEER:
+        await _settle(desk, kept(request))
+    else:
+        await _settle(desk, _late(request))
+
+
+def _late(request: ControlRequest) -> Verdict:
+    if request.kind == ControlKind.STEER:
+        return Verdict(request, {"turn_id": request.turn_id, "detail": UNREAD}, FINISHED)
+    ends = request.kind in {ControlKind.CANCEL, ControlKind.PAUSE}
+    code = FINISHED if ends else "no_active_run"
+    return Verdict(request, {"detail": TOO_LATE}, code)
+
+
+async def _settle(desk: Desk, verdict: Verdict) -> None:
+    await sync_to_async(_finish)(verdict)
+    desk.forget([verdict.control])
 
 
 @transaction.atomic
-def _refuse(request: ControlRequest, code: str) -> None:
-    detail = "The run ended before it was told."
-    mailbox.finish(request, result={"detail": detail}, refused_code=code)
+def _finish(verdict: Verdict) -> None:
+    mailbox.finish(verdict.control, result=verdict.result, refused_code=verdict.refused_code)

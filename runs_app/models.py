@@ -27,6 +27,8 @@ class Turn(models.Model):
     revision = models.PositiveIntegerField(default=1)
     request_id = models.TextField(null=True)  # noqa: DJ001 - came without one
     input_preview = models.TextField(default="")
+    steering = models.TextField(default="[]", db_default="[]")
+    """Seqs of the `input/received` facts that the turn has not taken yet."""
     actor_name = models.TextField(default="")
     created_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)

@@ -1,4 +1,4 @@
-"""Ending a turn that no run works on: its questions are withdrawn, its open calls answered."""
+"""Ending or pausing a turn that no run works on, with the worker's lease or as an edit."""
 
 from __future__ import annotations
 
@@ -39,6 +39,15 @@ async def cancel_parked(
     withdrawn = _withdrawals(writer, turn_id, by, reason)
     cancelled = writer.fact(FactType.TURN_CANCELLED, {"by": by, "reason": reason})
     return await writer.flush([*withdrawn, cancelled], reason="cancelled", release=release)
+
+
+async def pause_parked(
+    writer: JournalWriter, turn_id: str, *, by: dict[str, Any], reason: str
+) -> Committed | None:
+    """Pause a turn whose run parked it before it heard; what it waits for stays open."""
+    writer.turn_id, writer.run_id, writer.step_id = turn_id, None, None
+    paused = writer.fact(FactType.TURN_PAUSED, {"by": by, "reason": reason or None})
+    return await writer.flush([paused], reason="pause")
 
 
 def _answer_open_calls(writer: JournalWriter) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from sessions_app.models import AgentThread
 
 SUBMIT = "runs:submit"
+STEER = "runs:steer"
 INTERRUPT = "runs:interrupt"
 CANCEL = "runs:cancel"
 RECONCILE = "runs:reconcile"

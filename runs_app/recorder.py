@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 SESSION_COLUMNS = frozenset({"status", "pending_interactions", "tokens"})
 """The columns of a thread that its session's row repeats."""
+IN_LINE = (TurnState.QUEUED, TurnState.PAUSED)
+"""How a turn that is not the head stands while it has not ended."""
 PAGE = 2000
 
 
@@ -138,16 +140,16 @@ class DatabaseBook:
         params = [id_, self._words.uuid(self.thread.id)]
         return shelf.hold(id_, shelf.table.find(self._cursor, self._words, where, params))
 
-    def next_queued(self) -> TurnRow | None:
-        """The oldest turn in the queue; rows of this batch count as they stand now."""
+    def next_in_line(self, after: int) -> TurnRow | None:
+        """The oldest turn behind a place that has to begin; rows of this batch as they stand."""
         # A batch that ends the head and changes the queue behind it first writes what it knows.
         self._turns.write(self._cursor, self._words)
         self._turns.before = {k: TURNS.values(r) for k, r in self._turns.rows.items() if r}
         found = TURNS.find(
             self._cursor,
             self._words,
-            "t.thread_id = %s AND t.state = %s ORDER BY t.start_seq",
-            [self._words.uuid(self.thread.id), str(TurnState.QUEUED)],
+            "t.thread_id = %s AND t.start_seq > %s AND t.state IN (%s, %s) ORDER BY t.start_seq",
+            [self._words.uuid(self.thread.id), after, *map(str, IN_LINE)],
         )
         if found is None:
             return None
@@ -195,10 +197,10 @@ class MemoryBook:
         """The interaction."""
         return self.interactions.get(id_)
 
-    def next_queued(self) -> TurnRow | None:
-        """The oldest turn in the queue."""
-        queued = (t for t in self.turns.values() if t.state == TurnState.QUEUED)
-        return min(queued, key=lambda turn: turn.start_seq, default=None)
+    def next_in_line(self, after: int) -> TurnRow | None:
+        """The oldest turn behind a place that has to begin."""
+        waiting = (t for t in self.turns.values() if t.state in IN_LINE and t.start_seq > after)
+        return min(waiting, key=lambda turn: turn.start_seq, default=None)
 
     def add_turn(self, row: TurnRow) -> None:
         """Keep a new turn."""

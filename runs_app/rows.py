@@ -61,6 +61,7 @@ class TurnRow:
     revision: int
     request_id: str | None
     input_preview: str
+    steering: str
     actor_name: str
     created_at: datetime
     started_at: datetime | None

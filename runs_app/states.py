@@ -94,9 +94,16 @@ GOING = frozenset({TurnState.RUNNING, TurnState.PAUSING, TurnState.CANCELLING})
 """States in which a run works on the turn, or the next worker will."""
 ANSWERABLE = frozenset({WaitKind.APPROVAL, WaitKind.QUESTION, WaitKind.EXTERNAL})
 """Waits that end when every interaction has its answer."""
+WAITS = frozenset({TurnState.WAITING, TurnState.PAUSED})
+"""States in which a turn may wait for something: a paused one keeps its wait."""
+OPEN_STATES = tuple(state for state in TurnState if state not in TERMINAL)
 
 STOP_CANCEL = "run/stop_requested:cancel"
 STOP_PAUSE = "run/stop_requested:pause"
+RESUME_QUEUED = "turn/resumed:queued"
+"""A turn that was paused before it began takes its place in the queue again."""
+RESUME_WAITING = "turn/resumed:waiting"
+"""What a turn waited for when it was paused is still open."""
 
 _S = TurnState
 _ENDS: dict[str, TurnState] = {
@@ -138,10 +145,11 @@ MOVES: dict[TurnState, dict[str, TurnState]] = {
         STOP_CANCEL: _S.CANCELLING,
         STOP_PAUSE: _S.PAUSING,
     },
+    # No run begins on a paused turn: a worker that was about to is refused.
     _S.PAUSED: {
-        FactType.RUN_START: _S.RUNNING,
         FactType.TURN_RESUMED: _S.RUNNING,
-        FactType.TURN_SUSPENDED: _S.WAITING,
+        RESUME_QUEUED: _S.QUEUED,
+        RESUME_WAITING: _S.WAITING,
         FactType.TURN_CANCELLED: _S.CANCELLED,
     },
     _S.CANCELLING: {
@@ -160,15 +168,20 @@ MOVES: dict[TurnState, dict[str, TurnState]] = {
 
 
 class TurnCommand(StrEnum):
-    """What a person may ask of a turn."""
+    """What a person may ask of a turn, in the order of the control bar."""
 
     INTERRUPT = "interrupt"
+    PAUSE = "pause"
+    RESUME = "resume"
+    STEER = "steer"
     CANCEL = "cancel"
     RESPOND = "respond"
     RECONCILE = "reconcile"
 
 
 _ENDED = "The turn has ended."
+_BEING_CANCELLED = "The turn is being cancelled already."
+_NOT_PAUSED = "The turn is not paused."
 _NOT_WAITING = "The turn does not wait for an answer."
 _NO_UNKNOWN = "No tool call of this turn has an unknown outcome."
 
@@ -179,7 +192,31 @@ COMMANDS: dict[TurnCommand, dict[TurnState, str | None]] = {
         _S.WAITING: "Nothing runs while the turn waits; answer it or cancel it.",
         _S.PAUSING: None,
         _S.PAUSED: "Nothing runs while the turn is paused; cancel it instead.",
-        _S.CANCELLING: "The turn is being cancelled already.",
+        _S.CANCELLING: _BEING_CANCELLED,
+    },
+    TurnCommand.PAUSE: {
+        _S.QUEUED: None,
+        _S.RUNNING: None,
+        _S.WAITING: None,
+        _S.PAUSING: "The turn is being paused already.",
+        _S.PAUSED: "The turn is paused already.",
+        _S.CANCELLING: _BEING_CANCELLED,
+    },
+    TurnCommand.RESUME: {
+        _S.QUEUED: _NOT_PAUSED,
+        _S.RUNNING: _NOT_PAUSED,
+        _S.WAITING: "The turn is not paused; it goes on by itself when its wait is over.",
+        _S.PAUSING: "The turn is not paused yet.",
+        _S.PAUSED: None,
+        _S.CANCELLING: _BEING_CANCELLED,
+    },
+    TurnCommand.STEER: {
+        _S.QUEUED: None,
+        _S.RUNNING: None,
+        _S.WAITING: None,
+        _S.PAUSING: None,
+        _S.PAUSED: None,
+        _S.CANCELLING: "The turn is being cancelled; nothing would read it.",
     },
     TurnCommand.CANCEL: {
         _S.QUEUED: None,
@@ -187,7 +224,7 @@ COMMANDS: dict[TurnCommand, dict[TurnState, str | None]] = {
         _S.WAITING: None,
         _S.PAUSING: None,
         _S.PAUSED: None,
-        _S.CANCELLING: "The turn is being cancelled already.",
+        _S.CANCELLING: _BEING_CANCELLED,
     },
     TurnCommand.RESPOND: {
         _S.QUEUED: _NOT_WAITING,
@@ -202,7 +239,7 @@ COMMANDS: dict[TurnCommand, dict[TurnState, str | None]] = {
         _S.RUNNING: _NO_UNKNOWN,
         _S.WAITING: None,
         _S.PAUSING: _NO_UNKNOWN,
-        _S.PAUSED: _NO_UNKNOWN,
+        _S.PAUSED: None,
         _S.CANCELLING: "The turn is being cancelled.",
     },
 }
@@ -221,14 +258,14 @@ class Allowed:
 def allows(command: TurnCommand, state: str, wait_kind: str | None = None) -> Allowed:
     """Whether the command is possible in this state."""
     reason = COMMANDS[command].get(TurnState(state), _ENDED)
-    if reason is None and TurnState(state) is TurnState.WAITING:
+    if reason is None and TurnState(state) in WAITS:
         reason = _of_wait(command, wait_kind)
     return Allowed(command, reason is None, reason or "")
 
 
 def _of_wait(command: TurnCommand, wait_kind: str | None) -> str | None:
     if command is TurnCommand.RESPOND and wait_kind not in ANSWERABLE:
-        return "The turn does not wait for an answer."
+        return _NOT_WAITING
     if command is TurnCommand.RECONCILE and wait_kind != WaitKind.RECONCILE:
         return _NO_UNKNOWN
     return None
@@ -237,6 +274,13 @@ def _of_wait(command: TurnCommand, wait_kind: str | None) -> str | None:
 def commands(state: str, wait_kind: str | None = None) -> list[Allowed]:
     """Every command with its verdict, in the order of the control bar."""
     return [allows(command, state, wait_kind) for command in TurnCommand]
+
+
+def in_queue(state: str, wait_kind: str | None, *, has_started: bool) -> bool:
+    """Whether a turn still has to begin: queued, or paused before its first run."""
+    if state == TurnState.PAUSED:
+        return wait_kind is None and not has_started
+    return state == TurnState.QUEUED
 
 
 def next_state(state: TurnState, event: str) -> TurnState | None:

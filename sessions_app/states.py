@@ -36,6 +36,7 @@ class ControlKind(StrEnum):
     INTERRUPT = "interrupt"
     CANCEL = "cancel"
     PAUSE = "pause"
+    STEER = "steer"
     EDIT = "edit"
 
 

@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING
 from asgiref.sync import async_to_sync
 from django.db import transaction
 
-from agentadmin.audit.append import append
-from agentadmin.audit.format import NewEntry, Outcome
-from agentadmin.engine.errors import Conflict, TurnFinished
 from agentadmin.engine.journal.facts import FactType, NewFact
 from runs_app.dispatch import dispatch_on_commit
 from runs_app.parked import cancel_parked
-from runs_app.policies import CANCEL, target_within
+from runs_app.policies import CANCEL
 from runs_app.selectors.turns import turn_detail
-from runs_app.services.commits import append_facts, locked
+from runs_app.services.commits import append_facts
 from runs_app.services.editing import edit_writer
-from runs_app.services.receipts import Receipt, once, remember
-from runs_app.states import TERMINAL, TurnCommand, TurnState, allows
+from runs_app.services.receipts import Receipt, once
+from runs_app.services.turn_commands import (
+    by_of,
+    held_turn,
+    require_allowed,
+    settled,
+    waits_in_queue,
+)
+from runs_app.states import TurnCommand, TurnState
 from sessions_app import mailbox
 from sessions_app.journal.rows import head_row
 from sessions_app.services.idempotency import Once
@@ -43,33 +47,18 @@ def cancel_turn(
 
 @transaction.atomic
 def _cancel(actor: Actor, turn: Turn, reason: str, key: Once) -> Receipt:
-    thread = locked(turn.thread)
-    turn.refresh_from_db(fields=["state", "wait_kind", "revision"])
-    verdict = allows(TurnCommand.CANCEL, turn.state, turn.wait_kind)
-    if not verdict.allowed:
-        raise TurnFinished() if turn.state in TERMINAL else Conflict(verdict.reason)
+    thread = held_turn(turn)
+    require_allowed(turn, TurnCommand.CANCEL)
     control_id = _give_up(actor, thread, turn, reason)
-    turn.refresh_from_db(fields=["state", "revision"])
-    receipt = Receipt(turn.id, turn.state, revision=turn.revision, control_id=control_id)
-    remember(key, receipt)
-    append(
-        NewEntry(
-            namespace=thread.session.namespace,
-            actor=actor,
-            action="turns.cancel",
-            target=target_within(thread, "turn", turn.id),
-            outcome=Outcome.ALLOWED,
-            reason=reason,
-            content={"state": turn.state, "control_id": control_id},
-        )
+    return settled(
+        actor, thread, turn, key, TurnCommand.CANCEL, reason=reason, control_id=control_id
     )
-    return receipt
 
 
 def _give_up(actor: Actor, thread: AgentThread, turn: Turn, reason: str) -> str | None:
     """Cancel as the state allows; the control's id where a run has to do it."""
-    by = {"name": actor.name, "kind": str(actor.kind)}
-    if turn.state == TurnState.QUEUED:
+    by = by_of(actor)
+    if waits_in_queue(turn):
         payload = {"by": by, "reason": reason}
         append_facts(thread, NewFact(FactType.TURN_CANCELLED, payload, turn.id))
         dispatch_on_commit(str(thread.id))

@@ -22,6 +22,7 @@ _ACTS = {
     ControlKind.INTERRUPT: "Interrupt",
     ControlKind.CANCEL: "Cancel",
     ControlKind.PAUSE: "Pause",
+    ControlKind.STEER: "Steering",
     ControlKind.EDIT: "Change of state",
 }
 

@@ -45,6 +45,10 @@ async def act(run: Execution) -> Parked | None:
     )
     facts = [_decided(run, each.call, each.decision) for each in judged if each.decision]
     refused = [each for each in judged if each.refused or each.behavior is Behavior.DENY]
+    if refused and facts:
+        # Decided before it is answered, in the journal too.
+        await run.flush(facts, reason="decision")
+        facts = []
     for each in refused:
         _refuse(run, each)
     asking = [each for each in judged if each.behavior is Behavior.ASK]
@@ -52,7 +56,7 @@ async def act(run: Execution) -> Parked | None:
     if asking:
         return _ask(run, asking, allowed, facts)
     if not allowed:
-        _all_refused(run, judged, facts)
+        _all_refused(run, judged)
         return None
     waiting = [each for each in allowed if each.tool and each.tool.waits]
     await _run(run, [each for each in allowed if not (each.tool and each.tool.waits)], facts)
@@ -74,9 +78,8 @@ def _refuse(run: Execution, each: Judged) -> None:
     _end_events(run, each.call, outcome, block, streamed=0)
 
 
-def _all_refused(run: Execution, judged: Sequence[Judged], facts: Sequence[NewFact]) -> None:
-    """Nothing ran; the decisions go out with the next commit."""
-    run.later(facts)
+def _all_refused(run: Execution, judged: Sequence[Judged]) -> None:
+    """Nothing ran; the answers go out with the next commit."""
     denied = [each.call.raw for each in judged if each.decision is not None]
     if denied and len(denied) == len(judged):
         run.emit(EventType.ALL_TOOLS_DENIED, run.step, deniedToolCalls=denied)

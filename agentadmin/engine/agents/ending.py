@@ -127,10 +127,10 @@ async def reconcile(
     return RunResult(status, "waiting", wait=wait, usage=run.usage, released=released)
 
 
-async def pause(run: Execution) -> RunResult:
+async def pause(run: Execution, signal: Signal) -> RunResult:
     """A safe boundary has been reached on somebody's wish."""
     facts = [
-        run.log.fact(FactType.TURN_PAUSED, {}),
+        run.log.fact(FactType.TURN_PAUSED, {"by": signal.by, "reason": signal.reason}),
         run_end(run, RunStatus.SUSPENDED, "paused"),
     ]
     released = await run.flush(facts, reason="pause", release=_parking(run))

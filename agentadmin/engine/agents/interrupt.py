@@ -89,7 +89,8 @@ class InterruptControl:
     ) -> None:
         """Stop the execution. A later trigger replaces source and kind, never a message by none.
 
-        A lost lease is final: nothing may be written any more, whoever else asks for what.
+        A pause replaces no stop. A lost lease is final: nothing may be written any more, whoever
+        else asks for what.
         """
         with self._lock:
             self._signal = _merge(self._signal, Signal(source, kind, message, by, reason))
@@ -135,7 +136,8 @@ class InterruptControl:
 def _merge(old: Signal | None, new: Signal) -> Signal:
     if old is None:
         return new
-    if old.source is InterruptSource.FENCED:
+    if old.source is InterruptSource.FENCED or (old.stops_at_once and not new.stops_at_once):
+        # A lost lease is final, and what is stopping now needs no pause.
         return old
     return replace(
         new,

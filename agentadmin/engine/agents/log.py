@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from agentadmin.engine.context.tokens import estimate
 from agentadmin.engine.journal.base import Release
+from agentadmin.engine.journal.loading import refresh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +61,12 @@ class StateLog(Protocol):
 
     def bind_inputs(self, messages: Sequence[Msg], seq: int | None) -> None:
         """Say which `turn/start` holds these messages (None: the one of the next flush)."""
+
+    def unread(self, turn_id: str) -> Sequence[Fact]:
+        """What the turn was told since it was submitted and has not taken, oldest first."""
+
+    async def catch_up(self) -> None:
+        """Learn what others have told the thread since the last commit."""
 
     def fact(self, type_: str, payload: dict[str, Any]) -> NewFact:
         """A fact of the current turn, run and step."""
@@ -130,6 +137,14 @@ class JournalLog:
 
     def bind_inputs(self, messages: Sequence[Msg], seq: int | None) -> None:
         self.writer.bind_inputs(messages, seq)
+
+    def unread(self, turn_id: str) -> Sequence[Fact]:
+        known = self.writer.projection
+        told = (known.steering[seq] for seq in sorted(known.unread))
+        return [fact for fact in told if fact.turn_id == turn_id]
+
+    async def catch_up(self) -> None:
+        await refresh(self.writer.store, self.writer.projection)
 
     def fact(self, type_: str, payload: dict[str, Any]) -> NewFact:
         return self.writer.fact(type_, payload)

@@ -8,11 +8,12 @@ from agentadmin.engine.agents import ending
 from agentadmin.engine.agents.acting import act
 from agentadmin.engine.agents.admission import Outcome, RunResult
 from agentadmin.engine.agents.calls import open_calls
-from agentadmin.engine.agents.interrupt import InterruptKind
+from agentadmin.engine.agents.interrupt import InterruptKind, Signal
 from agentadmin.engine.agents.reasoning import reason
 from agentadmin.engine.agents.recovery import begin
+from agentadmin.engine.agents.steering import take, unread
 from agentadmin.engine.context.request import empty_reminder, transient
-from agentadmin.engine.errors import ModelError
+from agentadmin.engine.errors import InputPending, ModelError
 from agentadmin.engine.events import EventType
 from agentadmin.engine.messages import FinishReason, Msg, ToolUseBlock, assistant_message
 from agentadmin.engine.messages.vocabulary import GENERATE_REASON
@@ -35,8 +36,9 @@ async def drive(run: Execution) -> RunResult:
     reminders: list[Msg] = []
     while over is None:
         await run.boundary()
-        if _pausing(run):
-            return await ending.pause(run)
+        take(run)
+        if (signal := _pausing(run)) is not None:
+            return await ending.pause(run, signal)
         if open_calls(run.state.context_mutable()):
             over = await _act(run)
         elif run.rounds >= run.spec.max_iters:
@@ -62,17 +64,28 @@ async def _reason(run: Execution, reminders: Sequence[Msg]) -> tuple[RunResult |
     if message is not None and message.blocks(ToolUseBlock):
         return None, []
     if message is not None and message.text.strip():
-        return await ending.complete(run, message, Outcome.DONE), []
+        return await _done(run, message, Outcome.DONE), []
     # Only the model sees the reminder: it never enters the context.
     return None, [empty_reminder()]
 
 
-def _pausing(run: Execution) -> bool:
+async def _done(run: Execution, reply: Msg | None, outcome: Outcome) -> RunResult | None:
+    """The turn is over, unless it was told something meanwhile: then it goes on with that."""
+    if unread(run):
+        return None
+    try:
+        return await ending.complete(run, reply, outcome)
+    except InputPending:
+        await run.log.catch_up()
+        return None
+
+
+def _pausing(run: Execution) -> Signal | None:
     signal = run.control.signal
-    return signal is not None and signal.kind is InterruptKind.PAUSE
+    return signal if signal is not None and signal.kind is InterruptKind.PAUSE else None
 
 
-async def _give_up(run: Execution) -> RunResult:
+async def _give_up(run: Execution) -> RunResult | None:
     """The limit is reached: one answer without tools, and the turn is over."""
     limit = run.spec.max_iters
     run.emit(EventType.EXCEED_MAX_ITERS, replyId="", maxIters=limit, currentIter=run.rounds)
@@ -90,6 +103,6 @@ async def _give_up(run: Execution) -> RunResult:
             metadata={GENERATE_REASON: str(FinishReason.MAX_ITERATIONS)},
         )
         run.state.context_mutable().append(message)
-        return await ending.complete(run, message, Outcome.MAX_ITERATIONS)
+        return await _done(run, message, Outcome.MAX_ITERATIONS)
     marked = ending.mark(run, FinishReason.MAX_ITERATIONS)
-    return await ending.complete(run, marked, Outcome.MAX_ITERATIONS)
+    return await _done(run, marked, Outcome.MAX_ITERATIONS)

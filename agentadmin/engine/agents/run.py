@@ -11,7 +11,7 @@ from agentadmin.engine.agents.emitter import Emitter, Sink, Step
 from agentadmin.engine.agents.host import NoHost, RunHost
 from agentadmin.engine.agents.interrupt import InterruptControl, Interrupted
 from agentadmin.engine.agents.middleware import StopRequest, around_agent
-from agentadmin.engine.errors import TurnFinished
+from agentadmin.engine.errors import InputPending, TurnFinished
 from agentadmin.engine.events import EventType
 from agentadmin.engine.identity import new_hex, new_id
 from agentadmin.engine.journal.base import Release
@@ -54,6 +54,7 @@ class Execution:
         self.usage = Usage()
         self.rounds = 0
         self.approvers: dict[str, dict[str, Any] | None] = {}
+        self.steered: set[int] = set()
         self.stop = StopRequest()
         self.workspace = spec.workspace_of(log.key)
         self.step = Step(self.run_id, 0)
@@ -181,9 +182,13 @@ class Execution:
         reason: str,
         release: Release = Release.NEVER,
     ) -> bool:
-        """Commit; a cancellation waits until the commit is through, so none is ever torn."""
+        """Commit; a cancellation waits until the commit is through, so none is ever torn.
+
+        Raises InputPending when the turn cannot be done yet; then nothing was written.
+        """
         before, self._first = self._first, []
-        all_facts, self._later = [*self._later, *facts], []
+        kept, self._later = self._later, []
+        all_facts = [*kept, *facts]
         task = asyncio.ensure_future(
             self.log.flush(all_facts, before=before, reason=reason, release=release)
         )
@@ -191,6 +196,10 @@ class Execution:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
             await asyncio.wait({task})
+            raise
+        except InputPending:
+            # The run goes on: what was to go along goes with its next commit.
+            self._first, self._later = [*before, *self._first], [*kept, *self._later]
             raise
         except Exception as error:
             self._log_error = error

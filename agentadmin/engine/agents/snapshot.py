@@ -89,6 +89,13 @@ class SnapshotLog:
     def bind_inputs(self, messages: Sequence[Msg], seq: int | None) -> None:
         """Messages are kept where they are."""
 
+    def unread(self, turn_id: str) -> Sequence[Fact]:
+        """Nobody can tell a call of a state store anything."""
+        return ()
+
+    async def catch_up(self) -> None:
+        """Nobody else writes here."""
+
     def fact(self, type_: str, payload: dict[str, Any]) -> NewFact:
         """A fact that only tells `flush` where the run is."""
         return NewFact(type_, payload, *self._ids)

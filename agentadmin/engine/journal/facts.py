@@ -28,6 +28,8 @@ class FactType(StrEnum):
     RUN_START = "run/start"
     RUN_END = "run/end"
     RUN_STOP_REQUESTED = "run/stop_requested"
+    INPUT_RECEIVED = "input/received"
+    INPUT_APPLIED = "input/applied"
     MESSAGE_USER = "message/user"
     MESSAGE_ASSISTANT = "message/assistant"
     MESSAGE_SYSTEM = "message/system"

@@ -80,6 +80,19 @@ async def fill(store: ThreadJournalStore, projection: ThreadProjection, through:
     projection.seq = through
 
 
+async def adopt(
+    store: ThreadJournalStore, projection: ThreadProjection, seqs: Iterable[int]
+) -> None:
+    """Make sure that the projection holds these inputs of open turns.
+
+    A snapshot whose context was replaced starts behind the turns that were queued before it.
+    """
+    missing = {s for s in seqs if s not in projection.inputs and s not in projection.steering}
+    if missing:
+        found = await store.facts_at(projection.ref, missing)
+        projection.adopt(found[seq] for seq in sorted(found))
+
+
 async def _read(
     store: ThreadJournalStore, projection: ThreadProjection, *, after: int, through: int | None
 ) -> None:
@@ -100,7 +113,7 @@ async def resolve(
     store: ThreadJournalStore, projection: ThreadProjection, facts: Sequence[Fact]
 ) -> Mapping[int, Fact]:
     """The facts themselves and every earlier fact that they refer to, by seq."""
-    known = {**projection.inputs, **{fact.seq: fact for fact in facts}}
+    known = {**projection.inputs, **projection.steering, **{fact.seq: fact for fact in facts}}
     wanted = set(_references(facts)) - known.keys()
     while wanted:
         found = await store.facts_at(projection.ref, wanted)

@@ -65,7 +65,7 @@ def _commit(projection: ThreadProjection, sealed: Sequence[SealedFact], index: i
     if source is None:
         return fact.commit
     start: SealedFact | Fact = (
-        projection.inputs[source["seq"]] if "seq" in source else sealed[index - source["back"]]
+        projection.source(source["seq"]) if "seq" in source else sealed[index - source["back"]]
     )
     return hashlib.sha256(fact.commit + start.commit).digest()
 

@@ -33,6 +33,8 @@ PROJECTED_TYPES = frozenset(
         *TURN_ENDS,
         FactType.TURN_START,
         FactType.TURN_RESUMED,
+        FactType.INPUT_RECEIVED,
+        FactType.INPUT_APPLIED,
         FactType.CONTEXT_REPLACED,
         FactType.STATE_CHANGED,
         FactType.BASELINE,
@@ -96,6 +98,10 @@ class ThreadProjection:
     interactions: dict[str, OpenInteraction] = field(default_factory=dict)
     inputs: dict[int, Fact] = field(default_factory=dict)
     """`turn/start` facts of turns that have not ended, by seq: they hold the users' text."""
+    steering: dict[int, Fact] = field(default_factory=dict)
+    """`input/received` facts of turns that have not ended, by seq."""
+    unread: set[int] = field(default_factory=set)
+    """Those of them that no run has taken."""
 
     @property
     def uncertain(self) -> dict[str, OpenDispatch]:
@@ -106,6 +112,19 @@ class ThreadProjection:
     def pending(self) -> list[OpenInteraction]:
         """Questions that nobody has answered yet."""
         return [i for i in self.interactions.values() if i.resolved is None]
+
+    def source(self, seq: int) -> Fact:
+        """The fact of an open turn that holds what somebody wrote."""
+        found = self.inputs.get(seq) or self.steering.get(seq)
+        if found is None:
+            raise StateUnreadable(f"The journal refers to input {seq}, which is missing.")
+        return found
+
+    def adopt(self, facts: Iterable[Fact]) -> None:
+        """Take in facts of open turns that stand before the snapshot that was read."""
+        for fact in facts:
+            if fact.seq not in self.inputs and fact.seq not in self.steering:
+                self._apply_progress(fact)
 
     @property
     def tokens(self) -> int:
@@ -177,7 +196,13 @@ class ThreadProjection:
             asked = self.interactions.get(fact.payload["interaction_id"])
             if asked is not None:
                 asked.resolved = fact.payload
-        elif fact.type == FactType.TURN_RESUMED:
+        elif fact.type == FactType.INPUT_RECEIVED:
+            self.steering[fact.seq] = fact
+            self.unread.add(fact.seq)
+        elif fact.type == FactType.INPUT_APPLIED:
+            self.unread.discard(fact.payload["seq"])
+        elif fact.type == FactType.TURN_RESUMED and fact.run_id is not None:
+            # Without a run it only lets a paused turn go on; the answers are still to be taken.
             self._drop_interactions([i for i in self.interactions.values() if i.resolved])
         elif fact.type in TURN_ENDS:
             self._end_turn(fact.turn_id)
@@ -200,6 +225,9 @@ class ThreadProjection:
     def _end_turn(self, turn_id: str | None) -> None:
         for seq in [s for s, f in self.inputs.items() if f.turn_id == turn_id]:
             del self.inputs[seq]
+        for seq in [s for s, f in self.steering.items() if f.turn_id == turn_id]:
+            del self.steering[seq]
+            self.unread.discard(seq)
         self._drop_interactions([i for i in self.interactions.values() if i.turn_id == turn_id])
 
 

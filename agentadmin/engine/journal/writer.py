@@ -100,7 +100,7 @@ class JournalWriter:
         """Say which `turn/start` holds these messages, so they are not written twice.
 
         `seq` None means the `turn/start` that goes out in the same batch. A seq must be one of
-        `projection.inputs`.
+        `projection.inputs` or `projection.steering`.
         """
         for index, msg in enumerate(messages):
             self._inputs[id(msg.raw)] = (msg, Input(seq, index))
