@@ -27,6 +27,23 @@ class SessionItem(Answer):
     updated_at: Time
 
 
+class ForkedFrom(Answer):
+    """The version of a thread that another one began as a copy of."""
+
+    thread_id: Uuid
+    version: Count
+
+
+class ForkItem(Answer):
+    """A session that began as a copy of a version."""
+
+    id: Uuid
+    session_id: str
+    thread_id: Uuid
+    forked_from: ForkedFrom | None
+    created_at: Time
+
+
 class ThreadItem(Answer):
     """A thread as its session shows it; `thread_id` is its name within the session."""
 
@@ -38,6 +55,7 @@ class ThreadItem(Answer):
     head_seq: Count
     queued_turns: Count
     pending_interactions: Count
+    forked_from: ForkedFrom | None
     updated_at: Time
 
 
@@ -55,6 +73,7 @@ class SessionWhole(Answer):
     created_at: Time
     updated_at: Time
     threads: list[ThreadItem]
+    forks: list[ForkItem] = Field(description="The newest sessions that were forked from it.")
 
 
 class SessionIdentity(Answer):

@@ -13,6 +13,7 @@ from agentadmin.engine.state import codec
 from agentadmin.engine.state.mutations import OPERATIONS, OperationSpec
 from sessions_app.journal.configured import agent_window
 from sessions_app.models import AgentSession, AgentThread, ControlRequest
+from sessions_app.selectors.lineage import forks_of
 from sessions_app.selectors.threads import StateAt
 from sessions_app.selectors.transcript import Entry, Transcript
 from sessions_app.services.edits import MAX_OPERATIONS
@@ -99,7 +100,28 @@ def session_item(session: AgentSession) -> Json:
 
 def session_whole(session: AgentSession, threads: list[AgentThread]) -> Json:
     """A session with its threads."""
-    return {**session_item(session), "threads": [thread_item(thread) for thread in threads]}
+    return {
+        **session_item(session),
+        "threads": [thread_item(thread) for thread in threads],
+        "forks": [_fork(thread) for thread in forks_of(session)],
+    }
+
+
+def _fork(thread: AgentThread) -> Json:
+    """A thread that began as a copy, and of what."""
+    return {
+        "id": str(thread.session_id),
+        "session_id": thread.session.session_id,
+        "thread_id": str(thread.id),
+        "forked_from": _origin(thread),
+        "created_at": iso(thread.created_at),
+    }
+
+
+def _origin(thread: AgentThread) -> Json | None:
+    if thread.forked_from_id is None:
+        return None
+    return {"thread_id": str(thread.forked_from_id), "version": thread.forked_version or 0}
 
 
 def thread_item(thread: AgentThread) -> Json:
@@ -113,6 +135,7 @@ def thread_item(thread: AgentThread) -> Json:
         "head_seq": thread.head_seq,
         "queued_turns": thread.queued_turns,
         "pending_interactions": thread.pending_interactions,
+        "forked_from": _origin(thread),
         "updated_at": iso(thread.updated_at),
     }
 

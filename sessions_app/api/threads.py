@@ -19,6 +19,7 @@ from sessions_app.answers import (
     TranscriptPage,
     Updated,
 )
+from sessions_app.api.etags import etag, is_known, unchanged
 from sessions_app.selectors.controls import control_detail
 from sessions_app.selectors.facts import fact_page
 from sessions_app.selectors.threads import state_at, thread_detail
@@ -38,17 +39,26 @@ def get_thread(request: HttpRequest, thread_id: Uuid) -> HttpResponse:
     return reply(schemas.thread_whole(thread_detail(caller(request), thread_id)))
 
 
-@threads_router.get("/threads/{thread_id}/state", operation_id="getAgentState", response=StateWhole)
+@threads_router.get(
+    "/threads/{thread_id}/state",
+    operation_id="getAgentState",
+    response={200: StateWhole, 304: None},
+)
 @requires(READ)
 def get_agent_state(
     request: HttpRequest, thread_id: Uuid, version: Count | None = None
 ) -> HttpResponse:
-    """The state at a version, else the newest committed one; the ETag names its version."""
+    """The state at a version, else the newest committed one; the ETag names its version.
+
+    304 without a body where `If-None-Match` names it already.
+    """
     actor = caller(request)
     thread = thread_detail(actor, thread_id)
+    if is_known(request, thread, version):
+        return unchanged(thread, version)
     found = state_at(thread, version)
     note_read(actor, thread, "state")
-    return reply(schemas.state_whole(found), headers={"ETag": f'"v{found.version}"'})
+    return reply(schemas.state_whole(found), headers={"ETag": etag(found.version)})
 
 
 @threads_router.patch(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
@@ -11,7 +11,6 @@ from django.db import IntegrityError
 from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry, Outcome
 from agentadmin.engine.errors import InvalidInput, NotFound, SessionExists
-from agentadmin.engine.identity import new_id
 from agentadmin.engine.state.widening import widening
 from sessions_app.journal.configured import thread_journal
 from sessions_app.journal.founding import FoundingJournal
@@ -48,7 +47,8 @@ class Fork:
     thread: AgentThread
     version: int | None = None
     """The newest one where it is not given."""
-    session_id: str = field(default_factory=new_id)
+    session_id: str | None = None
+    """One is made where it is not given."""
     reason: Any = None
 
     def key(self, actor: Actor) -> ThreadKey:

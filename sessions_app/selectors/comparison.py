@@ -1,0 +1,69 @@
+"""Two states beside each other: two versions of one thread, or of two threads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agentadmin.engine.state.diff import diff
+from agentadmin.engine.state.effects import effects
+from agentadmin.engine.state.message_diff import message_changes
+from sessions_app.selectors.checkpoints import checkpoint
+from sessions_app.selectors.threads import state_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentadmin.engine.state.message_diff import MessageChange
+    from sessions_app.models import AgentThread
+    from sessions_app.selectors.checkpoints import Checkpoint
+    from sessions_app.selectors.threads import StateAt
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two states: whose, at which version, and what made it (None: nothing, it began)."""
+
+    thread: AgentThread
+    found: StateAt
+    made: Checkpoint | None
+
+    @property
+    def version(self) -> int:
+        """The version that is compared."""
+        return self.found.version
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is different, structurally, in sentences, and message by message."""
+
+    before: Side
+    after: Side
+    diff: dict[str, Any]
+    effects: Sequence[str]
+    messages: Sequence[MessageChange]
+
+
+def compare(
+    thread: AgentThread,
+    before: int | None = None,
+    after: int | None = None,
+    *,
+    other: AgentThread | None = None,
+) -> Comparison:
+    """`after` is the newest version unless given, `before` the one before it (0 is empty).
+
+    With another thread, `after` is a version of that one, and `before` the newest of this one.
+    """
+    newer = state_at(other or thread, after)
+    if before is None and other is None:
+        before = max(newer.version - 1, 0)
+    old, new = _side(thread, state_at(thread, before)), _side(other or thread, newer)
+    was, now = old.found.state, new.found.state
+    changes = message_changes(was.context, now.context)
+    return Comparison(old, new, diff(was, now), effects(was, now), changes)
+
+
+def _side(thread: AgentThread, found: StateAt) -> Side:
+    return Side(thread, found, checkpoint(thread, found.version))
