@@ -40,6 +40,7 @@ def scene(product: Product) -> Scene:
         failed = _get(client, f"/runs?thread_id={found['weather-station']}")["items"][0]["id"]
         asked = _get(client, f"/interactions?thread_id={found['tea-kitchen']}")["items"][0]
         entry = _get(client, "/audit?limit=1")["items"][0]["id"]
+        job = _erased(client)
     done, waits = f"/threads/{found['office-supplies']}", f"/threads/{found['tea-kitchen']}"
     long = f"/threads/{found['stocktaking']}"
     return Scene(
@@ -70,6 +71,10 @@ def scene(product: Product) -> Scene:
             "set summary": f"{done}/act/set_summary",
             "widen": f"{done}/act/set_permission_mode?mode=bypass",
             "API": "/api/v1/docs",
+            "erase session": f"/sessions/{sessions['from-java']}/erase",
+            "jobs": "/jobs",
+            "job": f"/jobs/{job}",
+            "stop job": f"/jobs/{job}/stop",
             "approvals": "/approvals",
             "approval": f"/approvals/{asked['id']}",
             "allow and add rule": f"/approvals/{asked['id']}/allow-rule",
@@ -89,6 +94,14 @@ def _get(client: Any, path: str) -> Any:
 
 def _thread(client: Any, session_id: str) -> str:
     return str(_get(client, f"/sessions/{session_id}")["threads"][0]["id"])
+
+
+def _erased(client: Any) -> str:
+    """A session that was erased; the id of the job that did it."""
+    made = client.post("/sessions", json={"agent_id": "demo", "session_id": "to-erase"}).json()
+    asked = client.post(f"/sessions/{made['id']}/erase", json={"reason": "test data"}).json()
+    until(lambda: _get(client, f"/jobs/{asked['job_id']}")["state"] == "completed", "erased")
+    return str(asked["job_id"])
 
 
 def _hostile(client: Any) -> str:

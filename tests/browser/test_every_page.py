@@ -47,6 +47,10 @@ PAGES = (
     "edit call",
     "interrupt",
     "cancel",
+    "erase session",
+    "jobs",
+    "job",
+    "stop job",
     "API",
     "nothing",
 )
