@@ -1,0 +1,1 @@
+"""What a request holds, and how the past is condensed."""
