@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from sessions_app.services.resolving import Ground
 
 
+IN_HISTORY = (
+    "The message has left the working context already; its content is erased for good, "
+    "history included."
+)
+
+
 async def resolve_redact(operation: dict[str, Any], ground: Ground) -> dict[str, Any]:
     """Find out whether a message that has left the working context is in the history."""
     try:
@@ -34,6 +40,8 @@ async def resolve_redact(operation: dict[str, Any], ground: Ground) -> dict[str,
         detail = "its turn has not begun; cancel the turn, then redact the message"
         raise InvalidOperation(detail, path="message_id")
     found = await sync_to_async(holds_message)(ground.thread.id, message_id)
+    if found:
+        ground.told.append(IN_HISTORY)
     return {**operation, "in_history": found}
 
 

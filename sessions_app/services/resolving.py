@@ -44,6 +44,8 @@ class Ground:
     """Nothing will be committed: a dry run, or the check before an edit is left to a run."""
     items: list[Item] = field(default_factory=list)
     """Facts that hold messages which come back: the commit refers to them."""
+    told: list[str] = field(default_factory=list)
+    """Sentences about what the states before and after do not show."""
     notes: list[NewFact] = field(default_factory=list)
     """Facts that tell what was done; they are committed when the state changes."""
 
@@ -73,7 +75,7 @@ async def resolved_change(edit: Edit, ground: Ground) -> Change:
         before,
         ground.state,
         found,
-        effects(before, ground.state),
+        [*effects(before, ground.state), *ground.told],
         frozenset(needed),
         tuple(ground.items),
         tuple(ground.notes) if found else (),

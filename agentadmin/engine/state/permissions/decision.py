@@ -7,6 +7,7 @@ steps stand in `STEPS` in their order; the first that has a verdict decides.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from posixpath import join, normpath
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.state.permissions.globs import is_inside
@@ -176,7 +177,9 @@ def _accept_edits(question: Question) -> Verdict | str:
 
 
 def _all_in_working_directories(question: Question) -> bool:
-    roots = [each.path for each in question.context.working_directories.values()]
+    # A relative directory counts from the workspace, as the paths of calls do.
+    directories = question.context.working_directories.values()
+    roots = [normpath(join(question.tool.root, each.path)) for each in directories]
     return bool(question.paths) and all(
         any(is_inside(path, root) for root in roots) for path in question.paths
     )
