@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from sessions_app.views import acts, audit, controls, importing, permissions, sessions, state
+from sessions_app.views import (
+    acts,
+    audit,
+    controls,
+    exporting,
+    importing,
+    permissions,
+    sessions,
+    state,
+)
 
 urlpatterns = [
     path("", sessions.sessions, name="home"),
@@ -13,6 +22,12 @@ urlpatterns = [
     path("sessions/import", importing.session_import, name="session_import"),
     path("threads/<uuid:thread_id>/state", state.thread_state, name="thread_state"),
     path("threads/<uuid:thread_id>/state/raw", state.state_raw, name="thread_state_raw"),
+    path("threads/<uuid:thread_id>/export", exporting.thread_export, name="thread_export"),
+    path(
+        "threads/<uuid:thread_id>/export/file",
+        exporting.thread_export_file,
+        name="thread_export_file",
+    ),
     path("threads/<uuid:thread_id>/facts/<int:seq>/raw", state.fact_raw, name="fact_raw"),
     path(
         "threads/<uuid:thread_id>/permissions",

@@ -16,7 +16,7 @@ from agentadmin.replies import reply
 from sessions_app import schemas
 from sessions_app.answers import SessionItem, SessionWhole
 from sessions_app.policies import CREATE, EXPORT, IMPORT
-from sessions_app.selectors.exporting import export_state
+from sessions_app.selectors.exporting import export_report, export_thread
 from sessions_app.selectors.sessions import (
     SessionFilters,
     session_detail,
@@ -105,10 +105,18 @@ def export_session(
     session_id: Uuid,
     format: Annotated[str, one_of(*Format)] = "native",
     thread_id: Uuid | None = None,
+    *,
+    report: bool = False,
 ) -> HttpResponse:
-    """The newest state of `main`, or of the thread with this id, as a document."""
+    """The newest state of `main`, or of the thread with this id, as a document.
+
+    The header `Export-Losses` says how many things the format cannot hold; `report=1` answers them
+    instead of the document.
+    """
     actor = caller(request)
     session = session_detail(actor, session_id, EXPORT)
     thread = thread_of_session(session, thread_id)
     note_read(actor, thread, "export")
-    return reply(export_state(thread, format))
+    export = export_thread(thread, format)
+    headers = {"Export-Losses": str(len(export.losses))}
+    return reply(export_report(export) if report else export.value, headers=headers)

@@ -11,7 +11,7 @@ from django.urls import reverse
 from agentadmin.access.authentication import actor_from_request
 from sessions_app.journal.configured import agent_window
 from sessions_app.pages.steps import shown_controls
-from sessions_app.policies import ERASE
+from sessions_app.policies import ERASE, EXPORT
 from sessions_app.selectors.recent import recent_controls
 from sessions_app.selectors.sessions import session_threads
 
@@ -60,6 +60,7 @@ def thread_frame(actor: Actor, thread: AgentThread, tab: str) -> dict[str, Any]:
         "thread": thread,
         "session": session,
         "threads": seen,
+        "may_export": actor.may(EXPORT, session.namespace, session.agent_id),
         "may_erase": actor.may(ERASE, session.namespace, session.agent_id),
         "tab": tab,
         "tabs": [Tab(key, label, tab_url(thread, key)) for key, label in TABS],

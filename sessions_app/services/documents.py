@@ -41,6 +41,8 @@ class Document:
     value: Any
     format: Format
     state: AgentState
+    legacy: bool = False
+    """Whether it is what AgentScope 1.x kept: messages and tool groups, no state."""
 
     def field(self, name: str) -> Any:
         """A field of the document's own, None where it has none."""
@@ -71,7 +73,7 @@ def _read(text: str, value: Any, format: str) -> Document:
     kind = interop.detect(value) if format == "auto" else interop.named(format)
     legacy = _legacy(value)
     state = interop.read(value, kind) if legacy is None else legacy
-    return Document(text, value, kind, state)
+    return Document(text, value, kind, state, legacy is not None)
 
 
 def _refuse_archive(data: bytes) -> None:

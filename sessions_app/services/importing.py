@@ -187,6 +187,7 @@ def _baseline(reading: Reading, sealed: SealedDocument) -> dict[str, Any]:
         "document": sealed.commit,
         "identity": {name: document.field(name) for name in ("session_id", "user_id", "thread_id")},
         "permissions": reading.wanted.permissions,
+        **({"legacy": True} if document.legacy else {}),
     }
 
 

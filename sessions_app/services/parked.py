@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.agents.calls import call_hash, last_assistant, open_calls
-from agentadmin.engine.errors import AgentAdminError
+from agentadmin.engine.agents.calls import call_hash
 from agentadmin.engine.identity import new_id
 from agentadmin.engine.journal.facts import FactType, NewFact
-from agentadmin.engine.messages import ToolCallState, ToolResultBlock, ToolUseBlock
-from agentadmin.engine.state.permissions import PermissionRule
+from agentadmin.engine.state.interop import ParkedKind, parked_calls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from agentadmin.access.actor import Actor
-    from agentadmin.engine.messages import Msg
     from agentadmin.engine.state.agent_state import AgentState
+    from agentadmin.engine.state.interop import ParkedCall
 
 APPROVAL, QUESTION, EXTERNAL = "approval", "question", "external"
 ASKING_TOOL = "ask_user"
@@ -34,35 +30,24 @@ def parked_facts(state: AgentState, actor: Actor) -> list[NewFact]:
 
     Only the newest assistant message can go on; older open calls are repaired by the next run.
     """
-    waiting = list(_waiting(state.context))
+    waiting = parked_calls(state)
     if not waiting:
         return []
     turn_id = new_id()
     by = {"name": actor.name, "kind": str(actor.kind)}
-    asked = [NewFact(FactType.INTERACTION_REQUESTED, _request(*each), turn_id) for each in waiting]
-    kinds = {kind for kind, _ in waiting}
+    asked = [NewFact(FactType.INTERACTION_REQUESTED, _request(each), turn_id) for each in waiting]
+    kind = _kind_of_turn({_kind(each) for each in waiting})
     ids = [fact.payload["interaction_id"] for fact in asked]
     start = NewFact(FactType.TURN_START, {"request_id": None, "input": [], "by": by}, turn_id)
-    wait = {"wait": {"kind": _kind_of_turn(kinds), "ids": ids}}
-    return [start, *asked, NewFact(FactType.TURN_SUSPENDED, wait, turn_id)]
+    suspended = {"wait": {"kind": kind, "ids": ids}}
+    return [start, *asked, NewFact(FactType.TURN_SUSPENDED, suspended, turn_id)]
 
 
-def _waiting(context: Sequence[Msg]) -> Iterator[tuple[str, ToolUseBlock]]:
-    """The newest message's calls that wait for somebody, and for what each does."""
-    suspended = _suspended(context)
-    for call in open_calls(context):
-        if call.state == ToolCallState.ASKING:
-            yield APPROVAL, call
-        elif call.state == ToolCallState.SUBMITTED or call.id in suspended:
-            yield QUESTION if call.name == ASKING_TOOL else EXTERNAL, call
-
-
-def _suspended(context: Sequence[Msg]) -> set[str]:
-    """Calls that have a placeholder instead of a result."""
-    index = last_assistant(context)
-    newest = () if index is None else context[index:]
-    results = (block for message in newest for block in message.blocks(ToolResultBlock))
-    return {block.id for block in results if block.suspended}
+def _kind(parked: ParkedCall) -> str:
+    """What a call waits for, in the words of an interaction."""
+    if parked.kind is ParkedKind.APPROVAL:
+        return APPROVAL
+    return QUESTION if parked.call.name == ASKING_TOOL else EXTERNAL
 
 
 def _kind_of_turn(kinds: set[str]) -> str:
@@ -72,30 +57,20 @@ def _kind_of_turn(kinds: set[str]) -> str:
     return QUESTION if kinds == {QUESTION} else EXTERNAL
 
 
-def _request(kind: str, call: ToolUseBlock) -> dict[str, Any]:
-    message = _MESSAGES[kind]
-    asked = call.input.get("question")
-    choices = call.input.get("choices")
+def _request(parked: ParkedCall) -> dict[str, Any]:
+    kind, call = _kind(parked), parked.call
+    question, choices = call.input.get("question"), call.input.get("choices")
+    is_question = kind == QUESTION
     return {
         "interaction_id": new_id(),
         "kind": kind,
-        "call_id": call.id,
+        "call_id": call.call_id,
         "tool": call.name,
         "input": call.input,
         "call_hash": call_hash(call.name, call.input),
-        "suggested_rules": list(_suggested(call)) if kind == APPROVAL else [],
+        "suggested_rules": [rule.to_dict() for rule in parked.suggested_rules],
         "because": "imported",
-        "message": asked if kind == QUESTION and isinstance(asked, str) else message,
-        "choices": choices if kind == QUESTION and isinstance(choices, list) else None,
+        "message": question if is_question and isinstance(question, str) else _MESSAGES[kind],
+        "choices": choices if is_question and isinstance(choices, list) else None,
         "expires_at": None,
     }
-
-
-def _suggested(call: ToolUseBlock) -> Iterator[dict[str, Any]]:
-    """What AgentScope for Python has kept beside the call; a rule that is none is left out."""
-    given = call.raw.get("suggested_rules")
-    for raw in given if isinstance(given, list) else ():
-        try:
-            yield PermissionRule.from_dict(raw, "").to_dict()
-        except AgentAdminError:
-            continue

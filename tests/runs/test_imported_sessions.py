@@ -13,6 +13,7 @@ from runs_app.selectors.interactions import open_interactions
 from runs_app.services.respond import respond_interaction
 from runs_app.services.submit import submit_turn
 from sessions_app.models import AgentThread, JournalFact
+from sessions_app.selectors.exporting import export_thread
 from sessions_app.selectors.sessions import session_threads
 from sessions_app.selectors.threads import state_at
 from sessions_app.services.importing import Import, import_state
@@ -151,3 +152,28 @@ def test_two_open_results_are_answered_one_after_the_other(actor: Actor, work: W
     work(thread)
     assert Turn.objects.get().outcome == "done"
     assert results(thread) == [("c1", "success"), ("c2", "success")]
+
+
+FILES = sorted((DATA / "agentscope-python").glob("s*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_python_file_goes_on_with_a_turn(actor: Actor, work: Work, path: Path) -> None:
+    thread = bring(actor, path)
+    for asked in open_interactions(thread):
+        decision = {"approval": "deny", "external": "answer"}[asked.kind]
+        given = {"answer": "42"} if decision == "answer" else {"reason": "no"}
+        respond(actor, asked, decision, **given)
+    work(thread)
+    for asked in open_interactions(thread):
+        respond(actor, asked, "deny")
+        work(thread)
+    submit_turn(actor=actor, thread=thread, input="/echo it goes on")
+    work(thread)
+    assert replies(thread)[-1] == "it goes on"
+    assert {turn.state for turn in Turn.objects.all()} == {"completed"}
+    export = export_thread(thread, "agentscope-python")
+    before = json.loads(path.read_text())["context"]
+    assert len(export.value["context"]) >= len(before)
+    assert export.value["context"][-1]["content"][-1]["text"] == "it goes on"
+    assert {m["role"] for m in export.value["context"]} <= {"user", "assistant", "system"}

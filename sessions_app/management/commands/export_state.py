@@ -12,7 +12,7 @@ from agentadmin.engine.state.interop import Format
 from agentadmin.trace import start_trace
 from sessions_app.models import AgentSession
 from sessions_app.policies import EXPORT
-from sessions_app.selectors.exporting import export_state, export_text
+from sessions_app.selectors.exporting import export_thread
 from sessions_app.selectors.sessions import session_detail
 from sessions_app.selectors.threads import thread_of_session
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 class Command(PlainCommand):
     """Prints the newest state of a thread."""
 
-    help = "Print the state of a session, named by its UUID or its session id, as a document."
+    help = (
+        "Print the state of a session, named by its UUID or its session id, as a document. What "
+        "the format cannot hold is listed on standard error."
+    )
     example = "manage.py export_state 0190a6e2-… --format agentscope-java > state.json"
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -38,10 +41,14 @@ class Command(PlainCommand):
         actor = Actor.system("manage.py", trace_id=start_trace())
         session = session_detail(actor, _named(options["session"]), EXPORT)
         thread = thread_of_session(session, options["thread"])
+        export = export_thread(thread, options["format"])
         if options["json"]:
-            self.stdout.write(dumps(export_state(thread, options["format"])))
+            self.stdout.write(dumps(export.value))
         else:
-            self.stdout.write(export_text(thread, options["format"]))
+            # The file that came in goes out with the end that it had.
+            self.stdout.write(export.text, ending="" if export.untouched else "\n")
+        for loss in export.losses:
+            self.stderr.write(f"{loss.kind}: {loss.path}: {loss.why}")
 
 
 def _named(name: str) -> str:

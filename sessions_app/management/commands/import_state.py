@@ -12,6 +12,7 @@ from agentadmin.access.actor import Actor
 from agentadmin.command import PlainCommand
 from agentadmin.engine.errors import AgentAdminError
 from agentadmin.engine.state.codec import dumps
+from agentadmin.engine.state.interop import Format
 from agentadmin.trace import start_trace
 from sessions_app.services.importing import (
     DEFAULT_AGENT,
@@ -41,7 +42,11 @@ class Command(PlainCommand):
         """Which files, and as what."""
         parser.add_argument("files", nargs="+", metavar="FILE", help="`-` is standard input")
         parser.add_argument(
-            "--format", default="auto", help="auto, native, agentscope-java (default: auto)"
+            "--format",
+            default="auto",
+            choices=["auto", *(str(f) for f in Format)],
+            metavar="FORMAT",
+            help="auto, native, agentscope-java, agentscope-python (default: auto)",
         )
         parser.add_argument("--agent", default=DEFAULT_AGENT, metavar="AGENT_ID")
         parser.add_argument("--namespace", default=DEFAULT_NAMESPACE)
