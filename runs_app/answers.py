@@ -8,7 +8,14 @@ from __future__ import annotations
 from pydantic import Field
 
 from agentadmin.api_schemas import Answer, AnyJson, Count, Json, Time, Uuid
-from runs_app.states import InteractionStatus, Outcome, RunStatus, TurnState, WaitKind
+from runs_app.states import (
+    InteractionStatus,
+    Outcome,
+    RunStatus,
+    TurnCommand,
+    TurnState,
+    WaitKind,
+)
 from sessions_app.answers import ControlWhole, ThreadWhole, TranscriptPage
 
 
@@ -22,7 +29,7 @@ class Wait(Answer):
 class CommandVerdict(Answer):
     """Whether a turn may be told this now and, where not, why."""
 
-    command: str
+    name: TurnCommand
     allowed: bool
     reason: str
 
@@ -39,6 +46,7 @@ class TurnItem(Answer):
     revision: Count
     request_id: str | None
     input_preview: str
+    unread: Count = Field(description="How many texts it was told and has not read.")
     by: str
     attempts: Count
     reply: str | None
@@ -48,6 +56,14 @@ class TurnItem(Answer):
     started_at: Time | None
     ended_at: Time | None
     commands: list[CommandVerdict]
+
+
+class TurnRow(TurnItem):
+    """A turn with where it belongs."""
+
+    session_id: Uuid
+    agent_id: str
+    user_id: str | None
 
 
 class Usage(Answer):

@@ -44,6 +44,26 @@ class CancelTurn(Body):
     request_id: str | None = None
 
 
+class PauseTurn(Body):
+    """Why a turn is held, where somebody says so."""
+
+    reason: str | None = None
+    request_id: str | None = None
+
+
+class ResumeTurn(PauseTurn):
+    """The revision that the caller saw: a turn that moved since is looked at again first."""
+
+    revision: int = Field(ge=0, le=2**31 - 1)
+
+
+class SteerTurn(Body):
+    """What a turn is told: text, or blocks of text and media."""
+
+    input: Any
+    request_id: str | None = None
+
+
 class Interrupt(Body):
     """Why a run is interrupted, and what the agent is told about it."""
 
@@ -91,6 +111,7 @@ def turn_item(turn: Turn) -> Json:
         "revision": turn.revision,
         "request_id": turn.request_id,
         "input_preview": turn.input_preview,
+        "unread": len(codec.loads(turn.steering)),
         "by": turn.actor_name,
         "attempts": turn.attempts,
         "reply": turn.reply,
@@ -100,9 +121,19 @@ def turn_item(turn: Turn) -> Json:
         "started_at": turn.started_at and iso(turn.started_at),
         "ended_at": turn.ended_at and iso(turn.ended_at),
         "commands": [
-            {"command": verdict.command, "allowed": verdict.allowed, "reason": verdict.reason}
+            {"name": verdict.command, "allowed": verdict.allowed, "reason": verdict.reason}
             for verdict in commands(turn.state, turn.wait_kind)
         ],
+    }
+
+
+def turn_row(turn: Turn) -> Json:
+    """A turn in a list over many threads; reads its thread's session."""
+    thread = turn.thread
+    return turn_item(turn) | {
+        "session_id": str(thread.session_id),
+        "agent_id": thread.agent_id,
+        "user_id": thread.session.user_id,
     }
 
 

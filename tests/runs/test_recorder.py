@@ -5,7 +5,13 @@ from random import Random
 import pytest
 from django.forms.models import model_to_dict
 
-from agentadmin.engine.errors import AgentAdminError, AlreadyDecided, TurnFinished
+from agentadmin.engine.errors import (
+    AgentAdminError,
+    AlreadyDecided,
+    InputPending,
+    TurnFinished,
+    TurnPaused,
+)
 from agentadmin.engine.identity import ThreadKey, new_id
 from agentadmin.engine.journal.base import Batch, CommitKind, ThreadRef
 from agentadmin.engine.journal.facts import FactType, NewFact
@@ -76,6 +82,22 @@ def suspended(turn: str, kind: str, *ids: str) -> NewFact:
     return NewFact(FactType.TURN_SUSPENDED, {"wait": {"kind": kind, "ids": list(ids)}}, turn, "r")
 
 
+def paused(turn: str) -> NewFact:
+    return NewFact(FactType.TURN_PAUSED, {"by": None, "reason": None}, turn)
+
+
+def resumed(turn: str, to: str | None = None) -> NewFact:
+    return NewFact(FactType.TURN_RESUMED, {"why": "resumed", "to": to, "by": None}, turn)
+
+
+def told(turn: str) -> NewFact:
+    return NewFact(FactType.INPUT_RECEIVED, {"input": [], "by": None, "control_id": None}, turn)
+
+
+def read(turn: str, seq: int) -> NewFact:
+    return NewFact(FactType.INPUT_APPLIED, {"seq": seq, "control_id": None}, turn, "r")
+
+
 def completed(turn: str, outcome: str = "done") -> NewFact:
     return NewFact(FactType.TURN_COMPLETED, {"outcome": outcome, "reply": "m"}, turn, "r")
 
@@ -139,6 +161,34 @@ def test_recorded_outcomes_end_the_wait_for_them(journal: DjangoThreadJournal) -
     assert head(ref).runnable_since is not None
 
 
+def test_a_turn_is_not_done_before_it_has_read_what_it_was_told(
+    journal: DjangoThreadJournal,
+) -> None:
+    ref = thread_of(journal)
+    put(journal, ref, start("t"), run("t", "r"), told("t"))
+    with pytest.raises(InputPending) as refused:
+        put(journal, ref, completed("t"), end("t", "r"))
+    assert refused.value.seqs == [3]
+    put(journal, ref, read("t", 3), completed("t"), end("t", "r"))
+    assert Turn.objects.get().outcome == "done"
+
+
+def test_a_paused_turn_leads_the_queue_and_no_run_begins_on_it(
+    journal: DjangoThreadJournal,
+) -> None:
+    ref = thread_of(journal)
+    put(journal, ref, start("t1"), start("t2"), start("t3"), paused("t2"), run("t1", "r"))
+    assert (head(ref).active_turn_id, head(ref).queued_turns) == ("t1", 2)
+    put(journal, ref, completed("t1"), end("t1", "r"))
+    assert (head(ref).active_turn_id, head(ref).status) == ("t2", "paused")
+    assert head(ref).runnable_since is None
+    with pytest.raises(TurnPaused):
+        put(journal, ref, run("t2", "r2"))
+    put(journal, ref, resumed("t2", "queued"))
+    assert (head(ref).status, head(ref).queued_turns) == ("queued", 2)
+    assert head(ref).runnable_since is not None
+
+
 def test_a_turn_that_ended_does_not_move_again(journal: DjangoThreadJournal) -> None:
     ref = thread_of(journal)
     put(journal, ref, start("t"), NewFact(FactType.TURN_CANCELLED, {"by": None}, "t"))
@@ -188,7 +238,7 @@ def random_fact(random: Random, turns: list[str], runs: list[str], asked: list[s
     turn = random.choice([*turns, "nobody"][-4:])
     run_id = (runs or ["none"])[-1]
     asked_id = random.choice([*asked, "nothing"])
-    choice = random.randrange(12)
+    choice = random.randrange(14)
     if choice < 2:
         turns.append(new_id())
         return start(turns[-1])
@@ -208,6 +258,8 @@ def random_fact(random: Random, turns: list[str], runs: list[str], asked: list[s
         NewFact(FactType.TURN_FAILED, {"outcome": "error", "error": error}, turn, run_id),
         completed(turn),
         random.choice([end(turn, run_id), NewFact(FactType.TURN_CANCELLED, {"by": None}, turn)]),
+        random.choice([paused(turn), resumed(turn, random.choice([None, "queued", "waiting"]))]),
+        random.choice([told(turn), read(turn, random.randint(1, 40))]),
     ][choice - 5]
 
 
