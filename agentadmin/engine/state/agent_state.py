@@ -17,6 +17,9 @@ from agentadmin.engine.state.tool_context import ToolContext
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+SUMMARY_BLOCKS = "summary_blocks"
+"""The unknown field that keeps the blocks of a summary that came as blocks."""
+
 _FIELDS = frozenset(
     {
         "session_id",
@@ -107,6 +110,7 @@ class AgentState:
     @summary.setter
     def summary(self, value: str | None) -> None:
         self._summary = value or ""
+        self.extra.pop(SUMMARY_BLOCKS, None)  # they say what the old text said
 
     def set_summary(self, value: str | None) -> None:
         self.summary = value

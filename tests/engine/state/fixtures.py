@@ -1,4 +1,4 @@
-"""The recorded documents of AgentScope for Java that these tests read."""
+"""The recorded documents of AgentScope, for Java and for Python, that these tests read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Any
 
 from agentadmin.engine.state.agent_state import AgentState
 
-JAVA = Path(__file__).parents[2] / "data" / "agentscope-java"
+DATA = Path(__file__).parents[2] / "data"
+JAVA = DATA / "agentscope-java"
+PYTHON = DATA / "agentscope-python"
 
 
 def text(name: str) -> str:
@@ -21,3 +23,17 @@ def document(name: str) -> Any:
 
 def full_state() -> AgentState:
     return AgentState.from_json(text("agent_state_full.json"))
+
+
+def python_text(name: str) -> str:
+    return (PYTHON / name).read_text(encoding="utf-8")
+
+
+def python_document(name: str) -> Any:
+    return json.loads(python_text(name))
+
+
+def expected_facts() -> dict[str, Any]:
+    """Per file of Python's, what its own code says about it."""
+    facts: dict[str, Any] = python_document("expected_facts.json")
+    return facts

@@ -10,19 +10,23 @@ import pytest
 from agentadmin.engine.errors import DecodeError, InvalidInput
 from agentadmin.engine.state import interop
 from agentadmin.engine.state.agent_state import AgentState
-from agentadmin.engine.state.interop import Format, java, native
+from agentadmin.engine.state.interop import Format, Source, java, native
 from tests.engine.state import fixtures
 
 
 @pytest.mark.parametrize("name", ["agent_state_full.json", "agent_state_empty.json"])
 def test_a_java_file_is_written_to_the_byte(name: str) -> None:
     text = fixtures.text(name)
-    assert java.write_text(java.read(json.loads(text))) + "\n" == text
+    value = json.loads(text)
+    for source in (None, Source(Format.JAVA, value)):
+        written = java.write(java.read(value), source)
+        assert written.text() + "\n" == text
+        assert written.losses == ()
 
 
 def test_a_native_document_carries_its_version() -> None:
     state = AgentState.new("s", "u", "side")
-    document = native.write(state)
+    document = native.write(state).value
     assert document["schema_version"] == native.SCHEMA_VERSION
     assert interop.detect(document) is Format.NATIVE
     assert interop.read(document) == state
@@ -41,7 +45,11 @@ def test_a_later_native_version_is_refused() -> None:
         ({}, Format.JAVA),
         ([], Format.JAVA),
         ({"context": "x"}, Format.JAVA),
-        ({"context": [{"role": "user"}, None]}, Format.JAVA),
+        ({"context": [{"role": "user"}, None]}, Format.PYTHON),
+        ({"context": [{"role": "user"}], "shutdown_interrupted": False}, Format.JAVA),
+        ({"tool_context": {"read_file_cache": []}}, Format.PYTHON),
+        ({"memory_messages": []}, Format.JAVA),
+        ({"role": "USER", "content": []}, Format.JAVA),
         ({"context": [{"role": "USER", "timestamp": "t"}]}, Format.JAVA),
         ({"schema_version": 1, "context": []}, Format.NATIVE),
         ({"reply_context": {}}, Format.PYTHON),
@@ -58,12 +66,11 @@ def test_formats_go_by_name() -> None:
     raw = fixtures.document("agent_state_full.json")
     state = interop.read(raw, "agentscope-java")
     assert interop.write(state, "agentscope-java").value == raw
-    for name in ("yaml", "agentscope-python"):
-        with pytest.raises(InvalidInput) as caught:
-            interop.read(raw, name)
-        assert caught.value.path == "format"
+    with pytest.raises(InvalidInput) as caught:
+        interop.read(raw, "yaml")
+    assert caught.value.path == "format"
     with pytest.raises(InvalidInput):
-        interop.write(state, "agentscope-python")
+        interop.write(state, "yaml")
 
 
 def test_a_session_of_1x_takes_the_identity_of_its_slot() -> None:
@@ -91,3 +98,18 @@ def test_an_empty_group_list_is_a_session_and_nothing_is_none() -> None:
     talk = read([{"role": "USER", "content": []}], None)
     assert talk is not None
     assert len(talk.context) == 1
+
+
+def test_what_1x_left_behind_is_read_from_a_document() -> None:
+    lines = fixtures.text("legacy_memory_messages.jsonl").splitlines()
+    messages = [json.loads(line) for line in lines]
+    groups = fixtures.document("legacy_toolkit_activeGroups.json")
+    assert len(interop.read(messages).context) == len(messages)
+    assert interop.read(groups).tool_context.activated_groups == ("basic", "web")
+    whole = interop.read({"memory_messages": messages, "toolkit_activeGroups": groups})
+    assert len(whole.context) == len(messages)
+    assert whole.tool_context.activated_groups == ("basic", "web")
+    assert len(interop.read(messages[0]).context) == 1
+    for empty in ([], {"memory_messages": []}):
+        with pytest.raises(DecodeError, match="no message"):
+            interop.read(empty)

@@ -17,7 +17,6 @@ from agentadmin.engine.messages import Msg
 from agentadmin.engine.state import codec
 from agentadmin.engine.state.agent_state import AgentState
 from agentadmin.engine.state.calls import cancel_pending, open_calls
-from agentadmin.engine.state.interop import java
 from agentadmin.engine.state.json_writer import COMPACT, write
 from agentadmin.engine.state.mutations import apply, diff, effects
 from agentadmin.engine.state.permissions import Behavior, configuration_warnings, decide
@@ -78,7 +77,6 @@ def test_a_state_survives_its_own_text(state: AgentState) -> None:
     assert (
         AgentState.from_parts(codec.loads(codec.dumps(state.substates())), state.context) == state
     )
-    assert AgentState.from_json(java.write_text(state)) == state
 
 
 @thorough

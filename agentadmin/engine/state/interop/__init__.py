@@ -1,12 +1,14 @@
-"""State documents of other systems, and our own."""
+"""State documents of other systems, and our own: read, told apart, and written."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.errors import InvalidInput
-from agentadmin.engine.state.interop import java, native
+from agentadmin.engine.state.interop import java, native, python
+from agentadmin.engine.state.interop.foreign import refuse_foreign
 from agentadmin.engine.state.interop.formats import Format, detect, named
+from agentadmin.engine.state.interop.losses import LossKind
+from agentadmin.engine.state.interop.parked import ParkedCall, ParkedKind, parked_calls
 from agentadmin.engine.state.interop.written import Loss, Source, Written
 
 if TYPE_CHECKING:
@@ -15,27 +17,35 @@ if TYPE_CHECKING:
 __all__ = [
     "Format",
     "Loss",
+    "LossKind",
+    "ParkedCall",
+    "ParkedKind",
     "Source",
     "Written",
     "detect",
     "java",
     "named",
     "native",
+    "parked_calls",
+    "python",
     "read",
     "write",
 ]
 
-_READERS = {Format.NATIVE: native.read, Format.JAVA: java.read}
-_WRITERS = {Format.NATIVE: native.write, Format.JAVA: java.write}
+_READERS = {Format.NATIVE: native.read, Format.JAVA: java.read, Format.PYTHON: python.read}
+_WRITERS = {Format.NATIVE: native.write, Format.JAVA: java.write, Format.PYTHON: python.write}
 
 
 def read(document: Any, format: str = "auto") -> AgentState:
-    """The state that a document holds; `auto` finds out whose document it is."""
-    kind = detect(document) if format == "auto" else named(format)
-    reader = _READERS.get(kind)
-    if reader is None:
-        raise InvalidInput(f"{kind} documents cannot be read yet", path="format")
-    return reader(document)
+    """The state that a document holds; `auto` finds out whose document it is.
+
+    Raises DecodeError with the path of what is wrong, also for a document of another product.
+    """
+    if format == "auto":
+        return _READERS[detect(document)](document)
+    kind = named(format)
+    refuse_foreign(document)
+    return _READERS[kind](document)
 
 
 def write(
@@ -45,8 +55,4 @@ def write(
 
     With the document that the state came from, what nobody touched since goes out as it came.
     """
-    kind = named(format)
-    writer = _WRITERS.get(kind)
-    if writer is None:
-        raise InvalidInput(f"{kind} documents cannot be written yet", path="format")
-    return Written(kind, writer(state))
+    return _WRITERS[named(format)](state, source)

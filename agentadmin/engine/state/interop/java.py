@@ -1,32 +1,111 @@
-"""AgentScope for Java: its state document, its printed form, and what 1.x left behind."""
+"""AgentScope for Java: its state document, and what 1.x left behind."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agentadmin.engine.errors import DecodeError
+from agentadmin.engine.identity import MAIN_THREAD, new_hex
 from agentadmin.engine.messages import Msg
-from agentadmin.engine.state.agent_state import AgentState
-from agentadmin.engine.state.json_writer import JACKSON
-from agentadmin.engine.state.json_writer import write as write_json
+from agentadmin.engine.state.agent_state import SUMMARY_BLOCKS, AgentState
+from agentadmin.engine.state.interop.aside import ASIDE, FIELDS, LAYOUT, aside_of, meaningful
+from agentadmin.engine.state.interop.formats import Format
+from agentadmin.engine.state.interop.java_blocks import NO_PLACE
+from agentadmin.engine.state.interop.java_messages import java_context
+from agentadmin.engine.state.interop.rules import lasting_rules
+from agentadmin.engine.state.interop.sources import restored
 from agentadmin.engine.state.reading import Reader
 from agentadmin.engine.state.tool_context import ToolContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agentadmin.engine.state.interop.losses import Losses
+    from agentadmin.engine.state.interop.sources import Known
+    from agentadmin.engine.state.interop.written import Source, Written
+    from agentadmin.engine.state.reading import Raw
+
+_UNKNOWN = "AgentScope for Java does not know this field"
+_KNOWN = frozenset(AgentState.new("", None).to_dict())
+LEGACY_FIELDS = frozenset({"memory_messages", "toolkit_activeGroups", "activeGroups"})
+
 
 def read(document: Any) -> AgentState:
+    """The state of a document: a state, or the messages or groups of a 1.x session."""
+    if isinstance(document, list):
+        return _legacy(document, None)
+    reader = Reader(document)
+    if _KNOWN & reader.raw.keys():
+        return AgentState.from_dict(document)
+    if "role" in reader.raw and "content" in reader.raw:
+        return _legacy([document], None)
+    if LEGACY_FIELDS & reader.raw.keys():
+        groups = document if "activeGroups" in document else document.get("toolkit_activeGroups")
+        messages = reader.array("memory_messages") or None
+        return _legacy(messages, groups)
     return AgentState.from_dict(document)
 
 
-def write(state: AgentState) -> dict[str, Any]:
-    """Java ignores fields it does not know, so that what it cannot hold does no harm there."""
-    return state.to_dict()
+def write(state: AgentState, source: Source | None = None) -> Written:
+    """The document; one that Java wrote itself goes out again as it came, where untouched.
+
+    Java ignores fields that it does not know, so that those do no harm there.
+    """
+    return restored(Format.JAVA, state, source, read, _document)
 
 
-def write_text(state: AgentState) -> str:
-    """The text that Java's file store holds, to the byte."""
-    return write_json(write(state), JACKSON)
+def _document(state: AgentState, known: Known, losses: Losses) -> Raw:
+    raw: Raw = {}
+    for name, value in state.substates().items():
+        if name in FIELDS:
+            continue
+        raw[name] = value
+        if name not in _KNOWN and name != "thread_id":
+            losses.ignored(name, _UNKNOWN)
+        if name == "summary":
+            raw["context"] = java_context(state.context, known, losses)
+    raw["permission_context"] = lasting_rules(state.permission_context, losses)
+    raw["tool_context"] = _tools(state, losses)
+    _tell_ignored(state, losses)
+    _tell_aside(state, losses)
+    return raw
+
+
+def _tools(state: AgentState, losses: Losses) -> Raw:
+    raw = state.tool_context.to_dict()
+    if raw.pop("read_file_cache", None):
+        losses.dropped("tool_context.read_file_cache", NO_PLACE)
+    for name in state.tool_context.extra:
+        if name != "read_file_cache":
+            losses.ignored(f"tool_context.{name}", _UNKNOWN)
+    return raw
+
+
+def _tell_ignored(state: AgentState, losses: Losses) -> None:
+    if state.thread_id != MAIN_THREAD:
+        losses.ignored("thread_id", "AgentScope for Java has one thread")
+    for name in state.plan_mode_context.extra:
+        losses.ignored(f"plan_mode_context.{name}", _UNKNOWN)
+    for name in state.tasks_context.extra:
+        losses.ignored(f"tasks_context.{name}", "AgentScope for Java 2.0 forgets it")
+    for index, task in enumerate(state.tasks_context.tasks):
+        for name in task.extra:
+            losses.ignored(f"tasks_context.tasks[{index}].{name}", _UNKNOWN)
+
+
+def _tell_aside(state: AgentState, losses: Losses) -> None:
+    if state.extra.get(SUMMARY_BLOCKS):
+        losses.changed("summary", "a summary is plain text there")
+    for name, value in aside_of(state).items():
+        if name != LAYOUT and meaningful(value):
+            losses.dropped(f"{ASIDE}.{name}", NO_PLACE)
+
+
+def _legacy(messages: list[Any] | None, groups: Any) -> AgentState:
+    state = read_legacy(messages, groups, session_id=new_hex(), user_id=None)
+    if state is None:
+        raise DecodeError("There is no message and no tool group in it.")
+    return state
 
 
 def read_legacy(

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.errors import DecodeError
 from agentadmin.engine.state.agent_state import AgentState
+from agentadmin.engine.state.interop.formats import Format
+from agentadmin.engine.state.interop.sources import restored
 from agentadmin.engine.state.reading import Reader
+
+if TYPE_CHECKING:
+    from agentadmin.engine.state.interop.losses import Losses
+    from agentadmin.engine.state.interop.sources import Known
+    from agentadmin.engine.state.interop.written import Source, Written
+    from agentadmin.engine.state.reading import Raw
 
 SCHEMA_VERSION = 1
 
@@ -23,5 +31,10 @@ def read(document: Any) -> AgentState:
     return state
 
 
-def write(state: AgentState) -> dict[str, Any]:
+def write(state: AgentState, source: Source | None = None) -> Written:
+    """The document, which holds everything that a state holds."""
+    return restored(Format.NATIVE, state, source, read, _document)
+
+
+def _document(state: AgentState, _known: Known, _losses: Losses) -> Raw:
     return {**state.to_dict(), "schema_version": SCHEMA_VERSION}

@@ -7,7 +7,10 @@ from typing import Any
 
 from agentadmin.engine.state import codec
 from agentadmin.engine.state.interop.formats import Format
-from agentadmin.engine.state.json_writer import JACKSON, write
+from agentadmin.engine.state.json_writer import JACKSON, Layout, write
+
+PYDANTIC = Layout(colon=": ", indent=" ")
+"""As AgentScope for Python saves a state: one space a level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,7 @@ class Loss:
 
     path: str
     kind: str
+    """A `LossKind`."""
     why: str
 
 
@@ -42,4 +46,10 @@ class Written:
         """The document as its own system writes it."""
         if self.format is Format.JAVA:
             return write(self.value, JACKSON)
+        if self.format is Format.PYTHON:
+            return _pydantic(self.value)
         return codec.pretty(self.value)
+
+
+def _pydantic(value: Any) -> str:
+    return write(value, PYDANTIC)
