@@ -58,9 +58,10 @@ class OperationSpec:
         return self.name if self.words is None else self.words(operation)
 
     def check_sent(self, operation: Mapping[str, Any], index: int) -> None:
-        """Refuse what only this program may write into an operation."""
-        for field in sorted(self.given & operation.keys()):
-            raise InvalidOperation(f"{self.name} has no field {field}", index=index, path=field)
+        """Refuse unknown fields, and those that only this program may write."""
+        for field in operation:
+            if field != "op" and field not in self.fields:
+                raise InvalidOperation(f"{self.name} has no field {field}", index=index, path=field)
 
     def apply(self, state: AgentState, operation: dict[str, Any], now: datetime) -> AgentState:
         """Another state; the given one stays as it is."""
