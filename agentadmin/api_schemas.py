@@ -80,9 +80,3 @@ class ControlStarted(Answer):
     """A command to a thread that a run will carry out; `GET /controls/{id}` follows it."""
 
     control_id: Uuid
-
-
-class JobStarted(Answer):
-    """Work that goes on after this answer."""
-
-    job_id: Uuid

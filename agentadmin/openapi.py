@@ -128,7 +128,8 @@ def refusals(method: str, path: str, operation: Any) -> list[int]:
         401: "security" in operation,
         403: "security" in operation,
         404: "{" in path or bool(names & _NAMES) or body,
-        409: writes or "after" in names,
+        # Also reads: of what was erased, and behind a cursor that is ahead of the thread.
+        409: writes or "{" in path or "after" in names,
         413: body,
         415: body,
         422: body or bool(names),

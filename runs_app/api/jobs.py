@@ -70,7 +70,7 @@ def erase_session(request: HttpRequest, session_id: Uuid, body: Reasoned) -> Htt
 @requires(READ)
 def list_jobs(
     request: HttpRequest,
-    state: Annotated[str | None, one_of(*JobState)] = None,
+    state: Annotated[str | None, one_of("", *JobState)] = None,
     cursor: Cursor | None = None,
     limit: Limit = 50,
 ) -> HttpResponse:
