@@ -49,17 +49,21 @@ class AnthropicModel(SdkModel):
         headers: dict[str, Any] = dict(self.options.headers)
         if key is None:
             headers |= {"X-Api-Key": anthropic.Omit(), "Authorization": anthropic.Omit()}
+        elif not self.is_official:
+            # The SDK has moved on to a bearer token; who speaks like Anthropic may not have.
+            headers["X-Api-Key"] = key
         client = anthropic.AsyncAnthropic(
             api_key=key or NO_KEY,
             base_url=self._address(),
+            timeout=http.timeout,
             max_retries=SDK_RETRIES,
-            default_headers=headers,
             http_client=http,
         )
         return await client.post(
             "/v1/messages",
             cast_to=object,
             body=self.body(request),
+            options={"headers": headers},
             stream=True,
             stream_cls=anthropic.AsyncStream[object],
         )

@@ -50,14 +50,15 @@ class OpenAIModel(SdkModel):
         client = openai.AsyncOpenAI(
             api_key=key or NO_KEY,
             base_url=self._address(),
+            timeout=http.timeout,
             max_retries=SDK_RETRIES,
-            default_headers=headers,
             http_client=http,
         )
         return await client.post(
             "/chat/completions",
             cast_to=object,
             body=self.body(request),
+            options={"headers": headers},
             stream=True,
             stream_cls=openai.AsyncStream[object],
         )

@@ -74,6 +74,8 @@ def _items(messages: Iterable[Msg]) -> Iterator[_Item]:
         for block in message.content:
             if isinstance(block, ToolResultBlock):
                 yield Speaker.TOOL, block, number
+            elif isinstance(block, ToolUseBlock):
+                yield Speaker.ASSISTANT, block, number
             elif isinstance(block, HintBlock):
                 yield Speaker.USER, hint(block.hint), number
             else:

@@ -7,6 +7,7 @@ to its loop, and a stream that is given up takes its connection with it.
 from __future__ import annotations
 
 import asyncio
+import logging
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
 
 CONNECT = 15.0
 WRITE = 60.0
-USER_AGENT = "AgentAdmin"
+
+for _chatty in ("openai", "anthropic", "httpx2", "httpcore2"):
+    # At lower levels they log conversations, and headers with keys in them.
+    logging.getLogger(_chatty).setLevel(logging.WARNING)
 
 
 @lru_cache(maxsize=1)
