@@ -42,12 +42,18 @@ def title_of(found: Checkpoint) -> str:
     if kind is CheckpointKind.IMPORT:
         return f"Imported from {found.source}"
     if kind is CheckpointKind.FORK:
-        return "Forked from another session"
+        return f"Forked from version {_origin(found, 'version')} of {_origin(found, 'session_id')}"
     if kind is CheckpointKind.REPAIR:
         return "Repaired before a run"
     if kind is CheckpointKind.RUN:
         return next((words for type_, words in _OF_RUN.items() if type_ in found.groups), "Saved")
     return _edited(found)
+
+
+def _origin(found: Checkpoint, name: str) -> object:
+    """A field of where a fork came from."""
+    origin = found.told[FactType.BASELINE].payload.get("from")
+    return origin.get(name) if isinstance(origin, dict) else None
 
 
 def _edited(found: Checkpoint) -> str:
