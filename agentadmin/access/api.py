@@ -10,9 +10,10 @@ from ninja import Router
 from agentadmin.access.actor import Actor
 from agentadmin.access.caller import caller
 from agentadmin.access.routes import requires
-from agentadmin.access.schemas import CreatedToken, CreateToken, Token, TokenPage, token_item
+from agentadmin.access.schemas import CreatedToken, CreateToken, Token, token_item
 from agentadmin.access.selectors import token_page
 from agentadmin.access.tokens import create_token, revoke_token
+from agentadmin.api_schemas import Cursor, Limit, Page, Uuid
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.replies import reply
 
@@ -20,9 +21,11 @@ tokens_router = Router()
 OWN = "tokens:own"
 
 
-@tokens_router.get("/tokens", operation_id="listTokens", response={200: TokenPage})
+@tokens_router.get("/tokens", operation_id="listTokens", response=Page[Token])
 @requires(OWN)
-def list_tokens(request: HttpRequest, cursor: str | None = None, limit: int = 50) -> HttpResponse:
+def list_tokens(
+    request: HttpRequest, cursor: Cursor | None = None, limit: Limit = 50
+) -> HttpResponse:
     """One's own tokens, newest first; with `tokens:manage` everybody's."""
     page = token_page(caller(request), cursor=cursor, limit=limit)
     items = [token_item(token) for token in page.items]
@@ -46,9 +49,9 @@ def create(request: HttpRequest, body: CreateToken) -> HttpResponse:
     return reply({**token_item(made.token), "token": made.secret}, 201, headers)
 
 
-@tokens_router.delete("/tokens/{token_id}", operation_id="revokeToken", response={200: Token})
+@tokens_router.delete("/tokens/{token_id}", operation_id="revokeToken", response=Token)
 @requires(OWN)
-def revoke(request: HttpRequest, token_id: str) -> HttpResponse:
+def revoke(request: HttpRequest, token_id: Uuid) -> HttpResponse:
     """Make a token worthless at once; open sockets and streams of it close."""
     return reply(token_item(revoke_token(actor=caller(request), token_id=token_id)))
 

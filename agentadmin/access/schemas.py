@@ -2,57 +2,50 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
-from ninja import Schema
-from pydantic import ConfigDict
+from pydantic import WithJsonSchema
 
 from agentadmin.access.models import ApiToken
 from agentadmin.access.tokens import MAX_DAYS, scopes_of
+from agentadmin.api_schemas import Answer, Body, Json, Time, Uuid, one_of
 from agentadmin.engine.clock import iso, now
 
-Json = dict[str, Any]
+Days = Annotated[
+    int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_DAYS, "default": MAX_DAYS})
+]
 
 
-class CreateToken(Schema):
+class CreateToken(Body):
     """A new token; without `user` one's own, without `scopes` with all that one may do."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     name: str = ""
     user: str | None = None
     scopes: list[str] | None = None
-    days: int = MAX_DAYS
+    days: Days = MAX_DAYS
     bound_user_id: str | None = None
 
 
-class Token(Schema):
+class Token(Answer):
     """A token as lists show it: never its secret."""
 
-    id: str
+    id: Uuid
     name: str
     prefix: str
     user: str
     scopes: list[str]
     bound_user_id: str | None
-    state: str
-    created_at: str
-    expires_at: str
-    last_used_at: str | None
-    revoked_at: str | None
+    state: Annotated[str, one_of("active", "expired", "revoked")]
+    created_at: Time
+    expires_at: Time
+    last_used_at: Time | None
+    revoked_at: Time | None
 
 
 class CreatedToken(Token):
     """A new token with its secret, which no other answer holds."""
 
     token: str
-
-
-class TokenPage(Schema):
-    """Some tokens, newest first."""
-
-    items: list[Token]
-    next_cursor: str | None
 
 
 def token_item(token: ApiToken) -> Json:

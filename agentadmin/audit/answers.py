@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from agentadmin.api_schemas import Answer, Count, Time, Uuid, one_of
+from agentadmin.api_schemas import Answer, AnyJson, Count, Json, Time, Uuid, one_of
 from agentadmin.audit.format import Outcome
 
 
@@ -28,6 +28,29 @@ class AuditItem(Answer):
     outcome: Annotated[str, one_of(*Outcome)]
     reason: str | None
     trace_id: str
+
+
+class AuditWhole(Answer):
+    """An entry with its content and hashes; what was erased is null, its hashes stay."""
+
+    id: Uuid
+    chain: str
+    n: int = Field(ge=1)
+    at: Time
+    actor: Json
+    on_behalf_of: str | None
+    action: str
+    target: Json
+    outcome: Annotated[str, one_of(*Outcome)]
+    reason: str | None
+    address: str | None
+    request_id: str | None
+    trace_id: str
+    content: AnyJson
+    erased: bool
+    body_commit: str
+    prev_hash: str
+    hash: str
 
 
 class FirstBad(Answer):

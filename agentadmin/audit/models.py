@@ -61,6 +61,7 @@ class AuditEntry(models.Model):
             models.Index(fields=["target", "id"], name="audit_entry_target"),
             models.Index(fields=["actor", "id"], name="audit_entry_actor"),
             models.Index(fields=["action", "id"], name="audit_entry_action"),
+            models.Index(fields=["trace_id", "id"], name="audit_entry_request"),
             models.Index(
                 fields=["outcome", "id"],
                 condition=~models.Q(outcome="allowed"),

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from uuid import UUID
 
 from django.db.models import Q
 
-from agentadmin.audit.bundle import line, manifest
-from agentadmin.audit.check import Stored
+from agentadmin.audit.check import ChainCheck, Stored, Verdict
 from agentadmin.audit.format import Outcome, column_text
-from agentadmin.audit.models import AuditChain, AuditEntry
+from agentadmin.audit.models import AuditEntry
 from agentadmin.audit.verify import verify
 from agentadmin.engine.clock import iso
 from agentadmin.engine.errors import BadCursor, InvalidInput, NotFound
 from agentadmin.engine.state.codec import loads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from django.db.models import QuerySet
 
 READ = "audit:read"
 VERIFY = "audit:verify"
 EXPORT = "audit:export"
 MAX_LIMIT = 200
+MOST_RELATED = 10
 # What `target=<id>` may mean, beside everything that lies within it.
 KINDS = ("session", "thread", "turn", "run", "interaction", "control", "agent", "user", "token")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LISTED = (
     *("id", "chain", "n", "at", "namespace", "actor", "actor_id", "action", "target"),
     *("target_label", "within", "agent_id", "outcome", "reason", "trace_id"),
@@ -54,6 +54,8 @@ class Filters:
     target: str = ""
     outcome: str = ""
     within: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 class Page(NamedTuple):
@@ -69,7 +71,7 @@ def audit_page(
     """One page of the entries that the reader may see; bodies are not loaded."""
     if not 1 <= limit <= MAX_LIMIT:
         raise InvalidInput(f"must be from 1 to {MAX_LIMIT}", path="limit")
-    rows = _visible(reader, READ).filter(_matching(filters))
+    rows = visible(reader, READ).filter(matching(filters))
     if cursor:
         rows = rows.filter(id__lt=_parse_cursor(cursor))
     found = list(rows.order_by("-id").only(*_LISTED)[: limit + 1])
@@ -83,7 +85,7 @@ def entry_detail(reader: Reader, entry_id: str) -> AuditEntry:
         wanted = UUID(entry_id)
     except ValueError:
         raise NotFound from None
-    entry = _visible(reader, READ).filter(id=wanted).first()
+    entry = visible(reader, READ).filter(id=wanted).first()
     if entry is None:
         raise NotFound
     return entry
@@ -113,9 +115,45 @@ def entry_document(entry: AuditEntry) -> dict[str, Any]:
     }
 
 
+def proof_of(entry: AuditEntry) -> str | None:
+    """What speaks against an entry, looked at by itself; None where its hashes are right."""
+    salt = None if entry.salt is None else bytes(entry.salt)
+    stored = Stored(
+        entry.n,
+        entry.header,
+        entry.body,
+        salt,
+        entry.body_commit,
+        entry.prev_hash,
+        entry.hash,
+    )
+    return ChainCheck(entry.chain, Verdict(), n=entry.n - 1, head=entry.prev_hash).step(stored)
+
+
+def neighbours(reader: Reader, entry: AuditEntry) -> tuple[AuditEntry | None, AuditEntry | None]:
+    """The entries before and after it in its chain, where the reader may see them."""
+    near = visible(reader, READ).filter(chain=entry.chain, n__in=(entry.n - 1, entry.n + 1))
+    found = {one.n: one for one in near.only("id", "n")}
+    return found.get(entry.n - 1), found.get(entry.n + 1)
+
+
+def same_request(reader: Reader, entry: AuditEntry) -> list[AuditEntry]:
+    """What else the same request has done, in its order."""
+    if not entry.trace_id or entry.trace_id == "-":
+        return []
+    rows = visible(reader, READ).filter(trace_id=entry.trace_id).exclude(pk=entry.pk)
+    return list(rows.order_by("id").only(*_LISTED)[:MOST_RELATED])
+
+
+def same_target(reader: Reader, entry: AuditEntry) -> list[AuditEntry]:
+    """What was done to the same thing before, the newest first."""
+    rows = visible(reader, READ).filter(target=entry.target, id__lt=entry.pk)
+    return list(rows.order_by("-id").only(*_LISTED)[:MOST_RELATED])
+
+
 def visible_chains(reader: Reader, permission: str) -> list[str]:
     """The chains of which the reader may see some entries."""
-    rows = _visible(reader, permission).order_by("chain").values_list("chain", flat=True)
+    rows = visible(reader, permission).order_by("chain").values_list("chain", flat=True)
     return list(rows.distinct())
 
 
@@ -125,34 +163,21 @@ def verify_visible(reader: Reader) -> dict[str, Any]:
     return verify(chains=visible_chains(reader, VERIFY))
 
 
-def bundle_lines(reader: Reader) -> Iterator[str]:
-    """The chains of which the reader may see every entry, as a bundle."""
-    reader.require(EXPORT)
-    seen = reader.visible(EXPORT, namespace="namespace", agent="agent_id")
-    # An empty Q is everything, and Django excludes nothing by it.
-    hidden = AuditEntry.objects.exclude(seen) if seen else AuditEntry.objects.none()
-    partly = hidden.order_by("chain").values_list("chain", flat=True).distinct()
-    chains = set(visible_chains(reader, EXPORT)) - set(partly)
-    heads = {
-        head.chain: (head.n, head.head_hash) for head in AuditChain.objects.filter(chain__in=chains)
-    }
-    yield manifest(heads)
-    for chain, (last, _) in heads.items():
-        rows = AuditEntry.objects.filter(chain=chain, n__lte=last).order_by("n")
-        for row in rows.values_list(*Stored._fields).iterator(chunk_size=1000):
-            n, header, body, salt, *hashes = row
-            yield line(chain, Stored(n, header, body, bytes(salt) if salt else None, *hashes))
-
-
-def _visible(reader: Reader, permission: str) -> QuerySet[AuditEntry]:
+def visible(reader: Reader, permission: str) -> QuerySet[AuditEntry]:
+    """The entries on which the reader holds the permission; without it anywhere: refused."""
     reader.require(permission)
     return AuditEntry.objects.filter(
         reader.visible(permission, namespace="namespace", agent="agent_id")
     )
 
 
-def _matching(filters: Filters) -> Q:
+def matching(filters: Filters) -> Q:
+    """The filters as a condition; ids begin with the time, so that the key serves for it."""
     wanted = Q()
+    if filters.since:
+        wanted &= Q(id__gte=_first_id(filters.since))
+    if filters.until:
+        wanted &= Q(id__lt=_first_id(filters.until))
     if filters.outcome:
         if filters.outcome not in set(Outcome):
             raise InvalidInput(f"must be one of {', '.join(Outcome)}", path="outcome")
@@ -165,6 +190,13 @@ def _matching(filters: Filters) -> Q:
     for word in column_text(filters.q).split():
         wanted &= _containing(word)
     return wanted
+
+
+def _first_id(at: datetime) -> UUID:
+    """No id of this moment or later is smaller."""
+    moment = at if at.tzinfo else at.replace(tzinfo=UTC)
+    milliseconds = max(0, (moment - _EPOCH) // timedelta(milliseconds=1))
+    return UUID(int=milliseconds << 80)
 
 
 def _on_target(target: str) -> Q:

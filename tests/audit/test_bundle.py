@@ -13,7 +13,7 @@ from agentadmin.access.actor import Actor, ActorKind, Grant
 from agentadmin.access.permissions import permissions_of
 from agentadmin.audit.bundle import verify_bundle
 from agentadmin.audit.erase import erase_bodies
-from agentadmin.audit.selectors import bundle_lines
+from agentadmin.audit.export import bundle_lines
 from tests.audit.conftest import Write
 
 pytestmark = pytest.mark.django_db
@@ -74,7 +74,7 @@ def test_a_reader_of_one_namespace_exports_that_chain_only(lines: list[str]) -> 
     assert verify_bundle(own)["ok"]
 
 
-def test_a_reader_of_some_agents_exports_no_chain_that_tells_of_others(lines: list[str]) -> None:
+def test_a_reader_of_some_agents_exports_nothing_that_tells_of_others(lines: list[str]) -> None:
     assert len(list(bundle_lines(reader("default", "other-*")))) == 1
     assert len(list(bundle_lines(reader("default", "d*")))) == 6
 
