@@ -1,5 +1,7 @@
 """The list of versions and what stands beside what when two are compared."""
 
+from typing import Any
+
 import pytest
 from asgiref.sync import async_to_sync
 
@@ -23,9 +25,10 @@ SUMMARY = {"op": "set_summary", "summary": "s"}
 DENY = {"op": "add_rule", "behavior": "deny", "tool_name": "execute", "source": "session"}
 
 
-def update(thread: AgentThread, *operations: dict[str, object]) -> None:
-    given = {"actor": OPERATOR, "reason": "card number", "operations": list(operations)}
-    update_agent_state(thread=thread, **given)  # type: ignore[arg-type]
+def update(thread: AgentThread, *operations: dict[str, Any]) -> None:
+    update_agent_state(
+        actor=OPERATOR, thread=thread, reason="card number", operations=list(operations)
+    )
     thread.refresh_from_db()
 
 
@@ -122,11 +125,11 @@ def test_versions_are_paged_by_key_and_each_page_knows_its_deltas(thread: AgentT
 
 
 def test_a_page_of_versions_takes_few_questions(
-    thread: AgentThread, django_assert_max_num_queries: object
+    thread: AgentThread, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(8):
         say(thread, f"message {number}")
-    with django_assert_max_num_queries(6):  # type: ignore[operator]
+    with django_assert_max_num_queries(6):
         checkpoint_page(thread)
 
 
