@@ -56,6 +56,7 @@ class AuditWhole(Answer):
 class FirstBad(Answer):
     """The first entry that does not fit its chain, and why."""
 
+    chain: str
     n: Count
     why: str
 
