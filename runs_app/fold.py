@@ -382,7 +382,7 @@ def _interaction_resolved(book: Book, fact: Fact) -> None:
     if asked is None:
         raise NotFound("There is no such interaction.")
     if asked.status != InteractionStatus.PENDING:
-        raise AlreadyDecided(asked.decided_by or "somebody", asked.decided_at or "an earlier time")
+        raise AlreadyDecided(asked.decided_by or "", asked.decided_at or "an earlier time")
     reason = answer.get("reason")
     asked.status = STATUS_OF_DECISION[Decision(answer["decision"])]
     asked.decided_by = plain((answer.get("by") or {}).get("name") or "")

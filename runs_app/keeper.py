@@ -25,6 +25,7 @@ from agentadmin.redis import commands_sync
 from runs_app.claims import BUSY_GRACE, GRACE, any_stranded, renew_all, take_stranded
 from runs_app.dispatch import dispatch, has_backlog
 from runs_app.jobs.runner import sweep_jobs
+from runs_app.services.expiring import expire_overdue
 from sessions_app import mailbox
 from sessions_app.states import ControlState
 
@@ -170,6 +171,7 @@ class Keeper:
     def sweep(self) -> None:
         """Dispatch the threads that could go on and that nobody holds, and the jobs likewise."""
         sweep_jobs()
+        expire_overdue()
         if not any_stranded():
             return
         for thread_id in take_stranded(BUSY_GRACE if has_backlog() else GRACE):

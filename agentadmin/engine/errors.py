@@ -256,14 +256,14 @@ class IdempotencyMismatch(Conflict):
 
 
 class AlreadyDecided(Conflict):
-    """Somebody else has answered."""
+    """Somebody else has answered; without a name it was the product itself, as time ran out."""
 
     code = "already_decided"
 
     def __init__(self, by: str, at: datetime | str) -> None:
-        self.by = by
+        self.by = by or "the product"
         self.at = at if isinstance(at, str) else iso(at)
-        super().__init__(f"{by} decided this at {self.at}.")
+        super().__init__(f"{self.by} decided this at {self.at}.")
 
     def extra(self) -> dict[str, Any]:
         return {"by": self.by, "at": self.at}

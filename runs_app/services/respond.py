@@ -19,6 +19,7 @@ from runs_app.models import Turn
 from runs_app.policies import EDIT_RULES, RESPOND, target_within
 from runs_app.selectors.interactions import interaction_detail
 from runs_app.services.commits import append_facts, locked
+from runs_app.services.expiring import expire, is_overdue
 from runs_app.services.receipts import Receipt, once, remember
 from runs_app.states import Decision, InteractionStatus
 from sessions_app.policies import require_thread, require_widening
@@ -74,6 +75,9 @@ def respond_interaction(
 
 
 def _check(actor: Actor, asked: Interaction, body: dict[str, Any]) -> None:
+    if asked.status == InteractionStatus.PENDING and is_overdue(asked):
+        expire(asked)
+        asked.refresh_from_db(fields=["status", "decided_by", "decided_at"])
     if asked.status != InteractionStatus.PENDING:
         raise AlreadyDecided(asked.decided_by or "", asked.decided_at or asked.created_at)
     allowed = ALLOWED_DECISIONS[asked.kind]

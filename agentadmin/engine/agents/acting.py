@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.agents.calls import call_hash, last_assistant, open_calls, replace_calls
 from agentadmin.engine.agents.decisions import Judged, denial_text, judge, to_fact
 from agentadmin.engine.agents.middleware import around_acting
 from agentadmin.engine.agents.running import RunningCalls
+from agentadmin.engine.clock import iso, now
 from agentadmin.engine.events import EventType
 from agentadmin.engine.identity import new_id
 from agentadmin.engine.journal.facts import FactType, NewFact
@@ -165,9 +167,14 @@ def _request(run: Execution, kind: str, call: ToolUseBlock, **more: Any) -> NewF
         "suggested_rules": [],
         "because": kind,
         "message": "",
-        "expires_at": None,
+        "expires_at": _deadline(run),
     }
     return run.log.fact(FactType.INTERACTION_REQUESTED, {**payload, **more})
+
+
+def _deadline(run: Execution) -> str | None:
+    patience = run.spec.answer_within
+    return None if patience is None else iso(now() + timedelta(seconds=patience))
 
 
 def _wait(run: Execution, waiting: Sequence[Judged]) -> Parked:

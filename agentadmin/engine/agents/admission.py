@@ -42,7 +42,7 @@ class Answer:
     """What a person decided about one call; `recorded` when its fact is in the journal already."""
 
     call_id: str
-    decision: Literal["approve", "deny", "answer", "cancelled"]
+    decision: Literal["approve", "deny", "answer", "cancelled", "expired"]
     interaction_id: str | None = None
     kind: str = "approval"
     call_hash: str | None = None

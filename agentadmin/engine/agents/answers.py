@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from agentadmin.engine.agents.run import Execution
 
 DENIED = "Permission denied by user"
+EXPIRED = "Permission denied: nobody answered in time. Tool: {name}"
 CANCELLED = "[ERROR] The question was withdrawn before anybody answered it. Tool: {name}"
 
 
@@ -92,6 +93,9 @@ def _result(run: Execution, call: ToolUseBlock, answer: Answer) -> Msg:
     name = run.spec.name
     if answer.decision == "deny":
         text = f"{DENIED}: {answer.reason}" if answer.reason else DENIED
+        return result_message(call, text, ToolResultState.DENIED, name=name)
+    if answer.decision == "expired":
+        text = EXPIRED.format(name=call.name)
         return result_message(call, text, ToolResultState.DENIED, name=name)
     if answer.decision == "cancelled":
         text = CANCELLED.format(name=call.name)
@@ -150,7 +154,7 @@ def _announce(
             "rules": list(answer.rules) or None,
         }
         for answer in answers
-        if answer.call_id in calls and answer.decision in {"approve", "deny"}
+        if answer.call_id in calls and answer.decision in {"approve", "deny", "expired"}
     ]
     if confirmations:
         reply_id = _reply_id(run, CONFIRM_REPLY_ID)

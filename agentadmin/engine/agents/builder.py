@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agentadmin.engine.models.base import ChatModel
 
 MOST_ITERS = 1_000
+MOST_PATIENCE = 366 * 86_400
 
 
 class AgentBuilder(ABC):
@@ -45,6 +46,7 @@ class AgentBuilder(ABC):
         self._state_store: AgentStateStore | None = None
         self._policy = ConflictPolicy.OVERWRITE
         self._keep_partial = True
+        self._answer_within: float | None = None
 
     def name(self, value: str) -> Self:
         """The name that its messages carry."""
@@ -125,6 +127,13 @@ class AgentBuilder(ABC):
         self._keep_partial = value
         return self
 
+    def answer_within(self, seconds: float | None) -> Self:
+        """How long people may take to answer; what nobody answered in time is denied."""
+        if seconds is not None and not 0 < seconds <= MOST_PATIENCE:
+            raise InvalidInput(f"must lie between 0 and {MOST_PATIENCE}", path="answer_within")
+        self._answer_within = seconds
+        return self
+
     @property
     def identity(self) -> str:
         """The agent id as it stands. Raises InvalidInput for an agent without a name."""
@@ -152,6 +161,7 @@ class AgentBuilder(ABC):
             middleware=ordered(self._middleware),
             workspace=self._workspace,
             keep_partial_on_shutdown=self._keep_partial,
+            answer_within=self._answer_within,
         )
 
     @abstractmethod

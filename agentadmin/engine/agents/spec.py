@@ -35,6 +35,8 @@ class AgentSpec:
     middleware: tuple[Middleware, ...]
     workspace: Path | None
     keep_partial_on_shutdown: bool = True
+    answer_within: float | None = None
+    """Seconds after which an unanswered question counts as denied; None waits for ever."""
 
     def thread_key(self, ctx: RuntimeContext) -> ThreadKey:
         """The thread that a context names; a blank session means the default one."""
