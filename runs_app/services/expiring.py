@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from django.db import transaction
 
@@ -18,9 +18,6 @@ from runs_app.policies import target_within
 from runs_app.services.commits import append_facts, locked
 from runs_app.states import Decision, InteractionStatus
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 MOST = 200
 """Of one sweep; the next one takes the others."""
 REASON = "Nobody answered in time."
@@ -32,9 +29,9 @@ def expire_overdue() -> int:
     return sum(map(expire, _overdue()))
 
 
-def _overdue() -> Sequence[Interaction]:
+def _overdue() -> list[Interaction]:
     rows = Interaction.objects.filter(status=InteractionStatus.PENDING, expires_at__lte=now())
-    return rows.select_related("thread__session").order_by("created_at", "id")[:MOST]
+    return list(rows.select_related("thread__session").order_by("created_at", "id")[:MOST])
 
 
 def is_overdue(asked: Interaction) -> bool:
@@ -54,7 +51,7 @@ def expire(asked: Interaction) -> bool:
 @transaction.atomic
 def _resolve(asked: Interaction) -> None:
     thread = locked(asked.thread)
-    resolved = {
+    resolved: dict[str, Any] = {
         "interaction_id": asked.id,
         "decision": Decision.EXPIRED,
         "by": None,

@@ -1,6 +1,5 @@
 """Questions whose time is over: denied once, by nobody, and their turns go on."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 
@@ -29,7 +28,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The demo agent denies what nobody answers within an hour."""
     builder = HarnessAgent.builder().name("demo").model("offline:demo").tools(*DEMO_TOOLS)
     profile = executor.PROFILES.get("demo")
@@ -37,7 +36,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     builder = builder.thread_journal_store(thread_journal()).answer_within(3600)
     hasty = replace(profile, agent=builder.build())
     monkeypatch.setattr(executor.PROFILES, "get", lambda _: hasty)
-    yield
 
 
 @pytest.fixture
