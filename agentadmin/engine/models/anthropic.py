@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import anthropic
@@ -10,6 +9,7 @@ import anthropic
 from agentadmin.engine.models.anthropic_messages import wire_messages, wire_tools
 from agentadmin.engine.models.anthropic_reader import AnthropicReader
 from agentadmin.engine.models.base import ModelRequest, Purpose
+from agentadmin.engine.models.providers import ANTHROPIC
 from agentadmin.engine.models.sdk import SDK_RETRIES, SdkModel
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 MAX_TOKENS = 8192
 """The protocol demands a limit; this one every model of today allows."""
-WINDOW = 200_000
 NO_KEY = "none"
 CACHE = {"type": "ephemeral"}
 
@@ -29,19 +28,10 @@ CACHE = {"type": "ephemeral"}
 class AnthropicModel(SdkModel):
     """Messages, streamed."""
 
-    provider = "anthropic"
-    official = "https://api.anthropic.com"
-    key_env = "ANTHROPIC_API_KEY"
+    provider = ANTHROPIC
     status_error = anthropic.APIStatusError
     api_error = anthropic.APIError
     connection_error = anthropic.APIConnectionError
-
-    def _address(self) -> str:
-        own = self.options.base_url or os.environ.get("ANTHROPIC_BASE_URL") or self.official
-        return own.rstrip("/").removesuffix("/v1")
-
-    def _known_window(self) -> int:
-        return WINDOW if self.is_official else 0
 
     async def _open(
         self, http: httpx2.AsyncClient, request: ModelRequest, key: str | None
@@ -54,7 +44,7 @@ class AnthropicModel(SdkModel):
             headers["X-Api-Key"] = key
         client = anthropic.AsyncAnthropic(
             api_key=key or NO_KEY,
-            base_url=self._address(),
+            base_url=self.address,
             timeout=http.timeout,
             max_retries=SDK_RETRIES,
             http_client=http,

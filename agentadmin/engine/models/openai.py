@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import openai
@@ -10,6 +9,7 @@ import openai
 from agentadmin.engine.models.base import ModelRequest, Purpose
 from agentadmin.engine.models.openai_messages import wire_messages, wire_tools
 from agentadmin.engine.models.openai_reader import OpenAIReader
+from agentadmin.engine.models.providers import OPENAI
 from agentadmin.engine.models.sdk import SDK_RETRIES, SdkModel
 
 if TYPE_CHECKING:
@@ -19,27 +19,16 @@ if TYPE_CHECKING:
     from agentadmin.engine.models.options import ModelOptions
     from agentadmin.engine.models.sdk import EventStream
 
-WINDOW = 128_000
-"""What every model that OpenAI serves today takes at least."""
 NO_KEY = "none"
 
 
 class OpenAIModel(SdkModel):
     """Chat completions, streamed."""
 
-    provider = "openai"
-    official = "https://api.openai.com/v1"
-    key_env = "OPENAI_API_KEY"
+    provider = OPENAI
     status_error = openai.APIStatusError
     api_error = openai.APIError
     connection_error = openai.APIConnectionError
-
-    def _address(self) -> str:
-        own = self.options.base_url or os.environ.get("OPENAI_BASE_URL") or self.official
-        return own.rstrip("/")
-
-    def _known_window(self) -> int:
-        return WINDOW if self.is_official else 0
 
     async def _open(
         self, http: httpx2.AsyncClient, request: ModelRequest, key: str | None
@@ -49,7 +38,7 @@ class OpenAIModel(SdkModel):
             headers["Authorization"] = openai.Omit()
         client = openai.AsyncOpenAI(
             api_key=key or NO_KEY,
-            base_url=self._address(),
+            base_url=self.address,
             timeout=http.timeout,
             max_retries=SDK_RETRIES,
             http_client=http,

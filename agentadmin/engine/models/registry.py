@@ -7,21 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.models.base import ChatModel
+from agentadmin.engine.models.options import ModelOptions
+from agentadmin.engine.models.providers import PROVIDERS, LazyModel
 from agentadmin.engine.models.scripted import OfflineModel
-
-if TYPE_CHECKING:
-    from agentadmin.engine.models.options import ModelOptions
 
 type ModelFactory = Callable[..., ChatModel]
 """Called with the model's name, and with its `ModelOptions` where there are any."""
 
 _FACTORIES: dict[str, str | ModelFactory] = {
-    "openai": "agentadmin.engine.models.openai:create",
-    "anthropic": "agentadmin.engine.models.anthropic:create",
+    name: provider.factory for name, provider in PROVIDERS.items()
 }
 
 
@@ -65,9 +62,17 @@ def create(name: str, options: ModelOptions | None = None) -> ChatModel:
     provider, model = check_name(name)
     if provider == "offline":
         return OfflineModel()
+    known = PROVIDERS.get(provider)
+    if known is None or _FACTORIES[provider] != known.factory:
+        return _made(provider, model, options)
+    given = options or ModelOptions()
+    return LazyModel(known, model, given, lambda: _made(provider, model, given))
+
+
+def _made(provider: str, model: str, options: ModelOptions | None) -> ChatModel:
     factory = _FACTORIES[provider]
-    made = load(factory) if isinstance(factory, str) else factory
-    if not callable(made):
+    make = load(factory) if isinstance(factory, str) else factory
+    if not callable(make):
         raise InvalidInput(f"{factory} is no model factory", path="model")
-    model_object: ChatModel = made(model) if options is None else made(model, options)
-    return model_object
+    made: ChatModel = make(model) if options is None else make(model, options)
+    return made

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
     from agentadmin.engine.errors import ModelError
+    from agentadmin.engine.models.providers import Provider
 
 SDK_RETRIES = 0
 
@@ -49,9 +50,7 @@ class EventStream(Protocol):
 class SdkModel(ABC):
     """Holds no key and no connection; safe to use from every event loop."""
 
-    provider: ClassVar[str]
-    official: ClassVar[str]
-    key_env: ClassVar[str]
+    provider: ClassVar[Provider]
     status_error: ClassVar[type[Exception]]
     api_error: ClassVar[type[Exception]]
     connection_error: ClassVar[type[Exception]]
@@ -64,10 +63,10 @@ class SdkModel(ABC):
         retry: RetryPolicy | None = None,
     ) -> None:
         self.model = model
-        self.name = f"{self.provider}:{model}"
+        self.name = f"{self.provider.name}:{model}"
         self.options = options or ModelOptions()
         self.retry = retry or RetryPolicy()
-        self.context_window = self.options.context_window or self._known_window()
+        self.context_window = self.provider.context_window(self.options)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
@@ -75,15 +74,12 @@ class SdkModel(ABC):
     @property
     def is_official(self) -> bool:
         """Whether the provider itself answers, not somebody who speaks like it."""
-        return self._address() == self.official
+        return self.address == self.provider.official
 
-    @abstractmethod
-    def _address(self) -> str:
+    @property
+    def address(self) -> str:
         """The base URL that is asked."""
-
-    @abstractmethod
-    def _known_window(self) -> int:
-        """The context window where the definition says nothing; 0 for unknown."""
+        return self.provider.address(self.options)
 
     @abstractmethod
     async def _open(
@@ -96,8 +92,9 @@ class SdkModel(ABC):
         """What reads one answer."""
 
     def _place(self) -> Place:
-        key, name = self.options.key(self.key_env), self.options.key_name(self.key_env)
-        return Place(self.provider, self.model, self._address(), name, key)
+        options, env = self.options, self.provider.key_env
+        key, key_name = options.key(env), options.key_name(env)
+        return Place(self.provider.name, self.model, self.address, key_name, key)
 
     async def stream(self, request: ModelRequest) -> ChunkStream:
         """The answer, piece by piece; the connection is closed however it ends."""

@@ -21,14 +21,14 @@ from agentadmin.engine.models.registry import create
 
 if TYPE_CHECKING:
     from agentadmin.engine.messages import Block, Msg
-    from agentadmin.engine.models.sdk import SdkModel
+    from agentadmin.engine.models.providers import LazyModel
 
 KEY = "sk-very-secret-0123456789"
 KEY_ENV = "LOOPBACK_API_KEY"
 QUICK = RetryPolicy(retries=3, first=0.01, longest=0.02)
 
 
-def model(url: str, provider: str = "openai", **options: Any) -> SdkModel:
+def model(url: str, provider: str = "openai", **options: Any) -> LazyModel:
     """A model of the loopback server, with a key."""
     base = f"{url}/v1" if provider == "openai" else url
     given = {"base_url": base, "api_key_env": KEY_ENV, "timeout": 5.0, **options}
@@ -37,7 +37,7 @@ def model(url: str, provider: str = "openai", **options: Any) -> SdkModel:
     return made
 
 
-async def chunks(asked: SdkModel, *messages: Msg, **more: Any) -> list[Chunk]:
+async def chunks(asked: LazyModel, *messages: Msg, **more: Any) -> list[Chunk]:
     """Everything the model says."""
     request = ModelRequest(list(messages) or [user_message("hi")], **more)
     async with aclosing(asked.stream(request)) as stream:

@@ -269,4 +269,5 @@ async def test_the_key_stays_out_of_logs_errors_and_reprs(
         assert KEY not in repr(error.__cause__)
     assert KEY not in caplog.text
     asked = model("http://127.0.0.1:9", provider)
-    assert KEY not in f"{asked!r} {asked._place()!r} {asked.options!r}"
+    loaded: Any = asked.loaded
+    assert KEY not in f"{asked!r} {loaded!r} {loaded._place()!r} {asked.options!r}"
