@@ -6,13 +6,9 @@ from typing import Any
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.apps import apps
 
-from agentadmin.audit.verify import verify
 from agentadmin.engine.errors import InteractionPending, InvalidOperation
 from agentadmin.engine.journal.facts import FactType, NewFact
-from agentadmin.engine.journal.loading import load
-from agentadmin.engine.journal.projection import digest
 from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.messages import (
     ToolResultBlock,
@@ -34,6 +30,7 @@ from sessions_app.services.update_state import update_agent_state
 from tests.sessions.conftest import change_message, make_thread, say
 from tests.sessions.holding import Held
 from tests.sessions.people import OPERATOR
+from tests.sessions.proofs import check_proofs, everything_stored
 
 pytestmark = pytest.mark.django_db
 
@@ -64,30 +61,6 @@ def commit(thread: AgentThread, *messages: Any, facts: tuple[NewFact, ...] = ())
 
     async_to_sync(write)()
     thread.refresh_from_db()
-
-
-def everything_stored() -> str:
-    """Every value of every table, as text."""
-    found = [
-        str(value)
-        for model in apps.get_models()
-        if model._meta.app_label in {"sessions_app", "runs_app", "audit"}
-        for row in model.objects.values_list()  # type: ignore[attr-defined]
-        for value in row
-    ]
-    return "\n".join(found)
-
-
-def check_proofs(thread: AgentThread) -> None:
-    """Every version still folds to what its digest proves."""
-    ref = thread_ref(thread)
-    for version in range(1, thread.version + 1):
-        projection = async_to_sync(load)(thread_journal(), ref, version)
-        snapshot = async_to_sync(thread_journal().snapshot)(ref, version)
-        assert snapshot is not None
-        proof = digest(version, snapshot.substate_commit, projection.items.values())
-        assert proof == snapshot.digest
-    assert verify()["ok"]
 
 
 def test_what_was_said_is_gone_from_every_table_and_every_version() -> None:
