@@ -46,6 +46,7 @@ class CheckpointItem(Answer):
     kind: CheckpointKind
     title: str
     changes: list[str]
+    widened: list[str] = Field(description="In which ways it allowed more than the one before.")
     source_version: int | None = Field(description="The version that a restore brought back.")
     source: str | None = Field(description="The format of an import, or `fork`.")
     run_id: str | None
@@ -105,6 +106,7 @@ def checkpoint_item(found: Checkpoint) -> dict[str, Any]:
         "kind": found.kind,
         "title": title_of(found),
         "changes": changes_of(found),
+        "widened": list(found.widened),
         "source_version": found.restored_version,
         "source": found.source,
         "run_id": found.run_id,

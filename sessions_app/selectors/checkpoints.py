@@ -15,6 +15,7 @@ from sessions_app.journal.rows import read_facts
 from sessions_app.journal.store import snapshot_rows
 from sessions_app.models import JournalFact, Payload, StateSnapshot
 from sessions_app.selectors.paging import DEFAULT_LIMIT, Page, checked_limit
+from sessions_app.selectors.widened import widened_versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
     from agentadmin.engine.journal.facts import Fact
     from sessions_app.models import AgentThread
 
-_TOLD = (FactType.STATE_CHANGED, FactType.STATE_RESTORED, FactType.BASELINE)
+_TOLD = (
+    FactType.STATE_CHANGED,
+    FactType.STATE_RESTORED,
+    FactType.PERMISSION_CHANGED,
+    FactType.BASELINE,
+)
 """Facts that are read whole: what they changed stands in their payload."""
 _MOST_DIGITS = 15
 
@@ -60,6 +66,8 @@ class Checkpoint:
     tokens_delta: int
     octets: int
     """What it made the journal grow by: its facts, and the substate where that changed."""
+    widened: tuple[str, ...] = ()
+    """In which ways calls may pass that did not pass before."""
 
     @property
     def version(self) -> int:
@@ -161,6 +169,7 @@ def _checkpoints(
     times = [row.created_at for row in rows]
     span = Q(thread_id=thread.id, seq__gt=start, seq__lte=rows[0].seq, occurred_at__in=times)
     groups, told, weights = _groups(span, rows), _told(span, rows), _substates(rows)
+    wider = widened_versions(thread.id, told, before[0].version if before else None)
     found = []
     for row, previous in zip(rows, (*rows[1:], *before, None), strict=False):
         here = groups.get(row.version, {})
@@ -172,6 +181,7 @@ def _checkpoints(
                 row.messages - (previous.messages if previous else 0),
                 row.tokens - (previous.tokens if previous else 0),
                 sum(group.octets for group in here.values()) + weights.get(row.version, 0),
+                wider.get(row.version, ()),
             )
         )
     return found

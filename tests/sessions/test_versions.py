@@ -98,6 +98,26 @@ def say_in(held: Held, *facts: NewFact) -> None:
     async_to_sync(held.writer.flush)(facts, reason="repair")
 
 
+def test_a_version_that_allowed_more_says_so_wherever_a_page_begins(thread: AgentThread) -> None:
+    allow = {**DENY, "behavior": "allow"}
+    update(thread, DENY)
+    update(thread, allow)
+    update(thread, SUMMARY)
+    update(thread, {"op": "restore", "version": 1})
+    update(thread, {"op": "restore", "version": 3})
+    wider = ("adds the rule allow execute",)
+    assert [found.widened for found in checkpoint_page(thread).items] == [
+        wider,
+        ("removes the rule deny execute",),
+        (),
+        wider,
+        (),
+        (),
+    ]
+    alone = checkpoint_page(thread, cursor="4", limit=1).items[0]
+    assert (alone.version, alone.widened) == (3, wider)
+
+
 def test_a_version_weighs_what_it_wrote_also_outside_of_the_row(thread: AgentThread) -> None:
     update(thread, {"op": "set_summary", "summary": "\N{GREEK SMALL LETTER ALPHA}" * 70_000})
     long = newest(thread)
