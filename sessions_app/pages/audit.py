@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.urls import reverse
+from django.urls import NoReverseMatch, reverse
 
 from agentadmin.access.tokens import is_uuid
 from agentadmin.audit.selectors import entry_document
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
     from agentadmin.audit.models import AuditEntry
 
-_FIELDS = ("q", "actor", "action", "target", "outcome")
 _PAGES = {"session": "session", "thread": "thread_conversation", "run": "run"}
 _DIFF = ("patch", "before_sha256", "after_sha256")
-MAX_FIELD = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +37,6 @@ class ShownEntry:
     change: list[ChangeLine]
     rest: dict[str, Any]
     unreadable: str = ""
-
-
-def query_of(given: Mapping[str, str]) -> dict[str, str]:
-    """The filters of the list that are set."""
-    kept = {name: given.get(name, "").strip()[:MAX_FIELD] for name in _FIELDS}
-    return {name: value for name, value in kept.items() if value}
 
 
 def shown_entry(entry: AuditEntry) -> ShownEntry:
@@ -97,6 +89,19 @@ def _text(value: Any) -> str:
 
 
 MAX_TEXT = 4_000
+
+
+def version_url(shown: ShownEntry) -> str:
+    """The versions of the thread that the entry changed, where it says which it made."""
+    target = shown.document.get("target") or {}
+    version, id_ = shown.rest.get("version"), str(target.get("id"))
+    if target.get("kind") != "thread" or not isinstance(version, int) or not is_uuid(id_):
+        return ""
+    try:
+        before = max(0, version - 1)
+        return reverse("thread_compare", args=[id_, f"{before}..{version}"])
+    except NoReverseMatch:
+        return ""
 
 
 def target_url(shown: ShownEntry) -> str:
