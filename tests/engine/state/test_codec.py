@@ -161,3 +161,18 @@ def test_a_commitment_is_over_salt_and_text() -> None:
     assert codec.commit_of(b"salt", "é") == hashlib.sha256(b"salt" + "é".encode()).hexdigest()
     assert codec.sha256("é") == codec.commit_of(b"", "é")
     assert len(codec.sha256("\ud800")) == 64
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id":"1234567890123456789012abc","n":123456789012345678901234567890}',
+        '["a12345678901234567890123456789",-123456789012345678901234567890]',
+        '[1.12345678901234567890123,"9999999999999999999999",99999999999999999999]',
+        "99999999999999999999",
+        '{"a":\n99999999999999999999}',
+        '"99999999999999999999"',
+    ],
+)
+def test_long_numbers_are_exact_among_ids_of_many_digits(text: str) -> None:
+    assert repr(codec.loads(text)) == repr(json.loads(text))

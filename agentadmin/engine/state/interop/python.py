@@ -18,6 +18,7 @@ from agentadmin.engine.state.interop.aside import (
 from agentadmin.engine.state.interop.formats import Format
 from agentadmin.engine.state.interop.python_blocks import NO_PLACE, summary_text
 from agentadmin.engine.state.interop.python_messages import python_context
+from agentadmin.engine.state.interop.readable import readable
 from agentadmin.engine.state.interop.rules import lasting_rules
 from agentadmin.engine.state.interop.sources import restored
 from agentadmin.engine.state.reading import Reader
@@ -91,7 +92,7 @@ def _document(state: AgentState, known: Known, losses: Losses) -> Raw:
         raw[name] = state.extra[name]
         losses.ignored(name, "AgentScope for Python does not know this field")
     _tell_missing(state, losses)
-    return raw
+    return readable(raw, losses)
 
 
 def _tell_missing(state: AgentState, losses: Losses) -> None:

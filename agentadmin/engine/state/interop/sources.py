@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import orjson
+
 from agentadmin.engine.errors import AgentAdminError
 from agentadmin.engine.state import codec
 from agentadmin.engine.state.interop.losses import Losses
@@ -98,7 +100,12 @@ def _with_task_ids(then: AgentState, state: AgentState, raw: Raw) -> AgentState:
 
 def _same(one: Any, other: Any) -> bool:
     """Equal as JSON: 1 is not true, and -0.0 is not 0."""
-    return bool(one == other) and codec.dumps(one) == codec.dumps(other)
+    if one != other:
+        return False
+    try:
+        return orjson.dumps(one) == orjson.dumps(other)
+    except TypeError:  # what orjson cannot write
+        return codec.dumps(one) == codec.dumps(other)
 
 
 class _Merge:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
+
+import orjson
 
 from agentadmin.engine.state import codec
 from agentadmin.engine.state.interop.formats import Format
@@ -11,6 +14,9 @@ from agentadmin.engine.state.json_writer import JACKSON, Layout, write
 
 PYDANTIC = Layout(colon=": ", indent=" ")
 """As AgentScope for Python saves a state: one space a level."""
+
+
+_INDENT = re.compile(rb"\n( +)\1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,4 +58,15 @@ class Written:
 
 
 def _pydantic(value: Any) -> str:
-    return write(value, PYDANTIC)
+    """The fast writer's two spaces a level, halved; strings hold no line breaks of their own."""
+    try:
+        data = orjson.dumps(value, option=orjson.OPT_INDENT_2)
+    except TypeError:  # what orjson cannot write
+        return write(value, PYDANTIC)
+    if b"null" in data and codec.holds_non_finite(value):
+        return write(value, PYDANTIC)
+    return _INDENT.sub(_halved, data).decode()
+
+
+def _halved(found: re.Match[bytes]) -> bytes:
+    return b"\n" + found[1]
