@@ -19,6 +19,7 @@ from agentadmin.engine.journal.loading import adopt, load, refresh
 from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.runtime_context import RuntimeContext
 from agentadmin.engine.tools.builtin import OrderBook
+from agentadmin.logs import bound
 from runs_app import claims
 from runs_app.admitting import Head, Work, read_head
 from runs_app.demo_tools import DemoOrderBook
@@ -28,7 +29,7 @@ from runs_app.failing import park_undefined, record_failure, record_poison
 from runs_app.host import DurableHost
 from runs_app.keeper import KEEPER, Keeper
 from runs_app.mail import settle_mail
-from runs_app.profiles import PROFILES, Profile
+from runs_app.pinning import profile_for
 from runs_app.states import TERMINAL, TurnState
 from runs_app.stream import Publisher
 from sessions_app import mailbox
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from agentadmin.engine.journal.base import ThreadRef
     from agentadmin.engine.journal.projection import ThreadProjection
     from runs_app.models import Turn
+    from runs_app.profiles import Profile
 
 log = logging.getLogger(__name__)
 
@@ -159,7 +161,7 @@ class ThreadWorker:
         try:
             writer = await self._writer()
             await adopt(self._journal, writer.projection, head.inputs)
-            profile = await sync_to_async(PROFILES.get)(head.thread.agent_id)
+            profile = await sync_to_async(profile_for)(turn, head.thread.agent_id)
         except Fenced:
             raise
         except Exception as error:
@@ -192,7 +194,8 @@ class ThreadWorker:
         if self._keeper.stopping:
             self._desk.stop(InterruptSource.SYSTEM)
         try:
-            await self._bounded(execution, control, turn)
+            with bound(turn_id=turn.id, run_id=execution.run_id):
+                await self._bounded(execution, control, turn)
         finally:
             self._desk.end()
             await publisher.aclose()

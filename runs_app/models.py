@@ -121,11 +121,16 @@ class AgentDefinition(models.Model):
     agent_id = models.TextField()
     version = models.PositiveIntegerField(default=1)
     name = models.TextField()
-    factory = models.TextField()
-    """The dotted path `package.module:function` of a function that returns a builder."""
+    factory = models.TextField(default="", blank=True)
+    """The dotted path `package.module:function` of a function that returns a builder; empty where
+    `definition` says everything."""
     description = models.TextField(default="")
     definition = models.TextField(default="{}")
     is_current = models.BooleanField(default=True)
+    is_retired = models.BooleanField(default=False)
+    """No new run begins with it; what is under way goes on."""
+    actor_name = models.TextField(default="")
+    reason = models.TextField(default="")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

@@ -1,13 +1,17 @@
-"""Agents by id: the demo, and those of the user's own package; built once per process.
+"""Agents by id: the demo, those of the user's own package, and those that are defined by data.
 
 An own agent is a function that returns a builder, named in `AGENTADMIN_AGENTS` or by an entry point
-of the group `agentadmin.agents`.
+of the group `agentadmin.agents`; it is built once per process. Where one has the id of a definition
+in the database, the function counts.
 """
 
 from __future__ import annotations
 
+import logging
+import time
+from collections import OrderedDict
 from dataclasses import dataclass
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -17,17 +21,27 @@ from agentadmin.engine.agents.harness import HarnessAgent, HarnessAgentBuilder
 from agentadmin.engine.agents.registry import AgentSource, discover
 from agentadmin.engine.state.permissions import Behavior, PermissionContext, PermissionRule
 from agentadmin.engine.tools.builtin import DEMO_TOOLS, HARMLESS_TOOLS
+from runs_app.definitions.building import builder_of
+from runs_app.definitions.definition import Definition
 from runs_app.models import AgentDefinition
 from sessions_app.journal.configured import thread_journal
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agentadmin.engine.agents.agent import Agent
     from agentadmin.engine.agents.builder import AgentBuilder
-    from agentadmin.engine.agents.spec import AgentSpec
+    from agentadmin.engine.tools.toolkit import Tool
+
+log = logging.getLogger(__name__)
 
 DEMO = "demo"
 DEMO_FACTORY = "runs_app.profiles:demo"
 RULE_SOURCE = "agent"
+FRESH = 2.0
+"""Seconds for which lists and pages take the newest version as known; a run always asks."""
+MOST_BUILT = 128
+MOST_KNOWN = 4096
 
 
 def demo() -> HarnessAgentBuilder:
@@ -64,49 +78,123 @@ class Profiles:
     """Builds each agent when it is first asked for; safe to ask from any thread."""
 
     def __init__(self) -> None:
-        self._lock = Lock()
+        self._lock = RLock()
         self._sources: dict[str, AgentSource] | None = None
         self._built: dict[str, Profile] = {}
+        self._stored: OrderedDict[tuple[str, int], Profile] = OrderedDict()
+        self._newest: dict[str, tuple[float, int | None]] = {}
 
     def get(self, agent_id: str) -> Profile | None:
-        """The agent, or None when nobody has defined it."""
+        """The agent, or None when nobody has defined it; a definition may be seconds old."""
         built = self._built.get(agent_id)
         if built is not None:
             return built
+        until, version = self._newest.get(agent_id, (0.0, None))
+        if time.monotonic() < until:
+            stored = self._stored.get((agent_id, version or 0))
+            if version is None or stored is not None:
+                return stored
+        return self.for_run(agent_id)
+
+    def for_run(self, agent_id: str, version: int | None = None) -> Profile | None:
+        """The newest version as it is now, or the one with which a turn has begun.
+
+        What has begun goes on with its version, even where that was retired meanwhile. A function
+        has no past: of one there is only what it returns today.
+        """
         with self._lock:
-            source = self._known().get(agent_id)
-            if source is None:
-                return None
-            if agent_id not in self._built:
-                self._built[agent_id] = _profile(source)
-            return self._built[agent_id]
+            if version is not None and (row := _row(agent_id, version=version)) is not None:
+                return self._from_row(row)
+            if agent_id in self._known():
+                return self._from_source(agent_id)
+            row = _row(agent_id, is_current=True, is_retired=False)
+            found = None if row is None or row.factory else row
+            self._note(agent_id, None if found is None else found.version)
+            return None if found is None else self._from_row(found)
+
+    def _note(self, agent_id: str, version: int | None) -> None:
+        if len(self._newest) >= MOST_KNOWN:
+            self._newest.clear()
+        self._newest[agent_id] = (time.monotonic() + FRESH, version)
+
+    def _from_row(self, row: AgentDefinition) -> Profile | None:
+        if row.factory:
+            return self._from_source(row.agent_id) if row.agent_id in self._known() else None
+        key = (row.agent_id, row.version)
+        if key not in self._stored:
+            builder = builder_of(Definition.stored(row), self.tools())
+            self._stored[key] = Profile(_built(builder), row.version)
+            while len(self._stored) > MOST_BUILT:
+                self._stored.popitem(last=False)
+        return self._stored[key]
+
+    def _from_source(self, agent_id: str) -> Profile:
+        if agent_id not in self._built:
+            source = self._known()[agent_id]
+            agent = _built(source.builder())
+            self._built[agent_id] = Profile(agent, _version(agent, source.path))
+        return self._built[agent_id]
 
     def ids(self) -> list[str]:
-        """Every agent that is defined here."""
+        """Every agent that a new turn can begin with here."""
+        stored = AgentDefinition.objects.filter(is_current=True, is_retired=False, factory="")
+        return sorted({*self.sources(), *stored.values_list("agent_id", flat=True)})
+
+    def sources(self) -> dict[str, AgentSource]:
+        """The agents that are functions, by id."""
         with self._lock:
-            return sorted(self._known())
+            return dict(self._known())
+
+    def tools(self) -> dict[str, Tool]:
+        """Every tool that a definition may name: the demo's and those of own agents."""
+        with self._lock:
+            found = {tool.name: tool for tool in DEMO_TOOLS}
+            for agent_id in self._known():
+                for tool in self._tools_of(agent_id):
+                    found.setdefault(tool.name, tool)
+            return found
+
+    def _tools_of(self, agent_id: str) -> Iterable[Tool]:
+        """One agent that cannot be built takes no other agent's tools away."""
+        try:
+            return list(self._from_source(agent_id).agent.spec.toolkit)
+        except Exception:
+            log.exception("agent %s cannot be built", agent_id)
+            return ()
 
     def _known(self) -> dict[str, AgentSource]:
         if self._sources is None:
             self._sources = discover([DEMO_FACTORY, *settings.AGENTS])
         return self._sources
 
+    def changed(self, agent_id: str) -> None:
+        """A definition was written here: the next question about it goes to the database."""
+        self._newest.pop(agent_id, None)
+
     def forget(self) -> None:
         """Read the setting again when next asked."""
         with self._lock:
             self._sources = None
             self._built.clear()
+            self._stored.clear()
+            self._newest.clear()
 
 
 PROFILES = Profiles()
 
 
-def _profile(source: AgentSource) -> Profile:
-    builder: AgentBuilder = source.builder()
+def _built(builder: AgentBuilder) -> Agent:
     if isinstance(builder, HarnessAgentBuilder):
         builder = builder.thread_journal_store(thread_journal())
     agent: Agent = builder.build()
-    return Profile(agent, _version(agent, source.path))
+    return agent
+
+
+def _row(agent_id: str, **which: object) -> AgentDefinition | None:
+    # PostgreSQL refuses NUL, and no agent has one in its id.
+    if "\0" in agent_id:
+        return None
+    return AgentDefinition.objects.filter(agent_id=agent_id, **which).first()
 
 
 def _version(agent: Agent, path: str) -> int:
@@ -114,7 +202,8 @@ def _version(agent: Agent, path: str) -> int:
     current = AgentDefinition.objects.filter(agent_id=agent.agent_id, is_current=True).first()
     if current is not None and current.factory == path:
         return current.version
-    version = current.version + 1 if current else 1
+    newest = AgentDefinition.objects.filter(agent_id=agent.agent_id).order_by("-version").first()
+    version = newest.version + 1 if newest else 1
     try:
         with transaction.atomic():
             AgentDefinition.objects.filter(agent_id=agent.agent_id).update(is_current=False)
@@ -137,9 +226,3 @@ def window_of(agent_id: str) -> int | None:
     """How many tokens the agent's model takes in one request; None when nobody knows."""
     profile = PROFILES.get(agent_id)
     return None if profile is None else profile.agent.spec.model.context_window or None
-
-
-def spec_of(agent_id: str) -> AgentSpec | None:
-    """What the agent is built of; None when nobody has defined it."""
-    profile = PROFILES.get(agent_id)
-    return None if profile is None else profile.agent.spec
