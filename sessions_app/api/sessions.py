@@ -11,6 +11,7 @@ from agentadmin.access.actor import READ
 from agentadmin.access.caller import caller
 from agentadmin.access.routes import requires
 from agentadmin.api_schemas import Cursor, Json, Limit, Page, Uuid, one_of
+from agentadmin.collector import collection_paused
 from agentadmin.engine.state.interop import Format
 from agentadmin.replies import reply
 from sessions_app import schemas
@@ -74,8 +75,17 @@ def create(request: HttpRequest, body: schemas.CreateSession) -> HttpResponse:
 @requires(IMPORT)
 def import_session(request: HttpRequest, body: schemas.ImportSession) -> HttpResponse:
     """A state of AgentScope or our own as a new session; 422 names the path of a bad field."""
-    wanted = Import(
-        document=Given(body.state),
+    actor = caller(request, body.request_id)
+    with collection_paused():
+        session = import_state(actor=actor, wanted=_import(body), request_id=body.request_id)
+    return reply(schemas.session_whole(session, session_threads(session)), 201)
+
+
+def _import(body: schemas.ImportSession) -> Import:
+    """What the body asks; it gives its state away, so that it is freed with the import."""
+    given, body.state = Given(body.state), None
+    return Import(
+        document=given,
         format=body.format,
         namespace=body.namespace,
         agent_id=body.agent_id,
@@ -85,9 +95,6 @@ def import_session(request: HttpRequest, body: schemas.ImportSession) -> HttpRes
         permissions=body.permissions,
         place="state",
     )
-    actor = caller(request, body.request_id)
-    session = import_state(actor=actor, wanted=wanted, request_id=body.request_id)
-    return reply(schemas.session_whole(session, session_threads(session)), 201)
 
 
 @sessions_router.get("/sessions/{session_id}", operation_id="getSession", response=SessionWhole)

@@ -59,7 +59,7 @@ class Given:
 def read_document(document: bytes | str | Given, format: str = "auto") -> Document:
     """The state in a document of a known format; a wrong field is refused by its path."""
     if isinstance(document, Given):
-        return _read(codec.dumps(document.value), document.value, format)
+        return _read(_written(document.value), document.value, format)
     data = document.encode("utf-8", "surrogatepass") if isinstance(document, str) else document
     if len(data) > MAX_BYTES:
         raise TooLarge("A document may have at most 32 MB.")
@@ -67,6 +67,20 @@ def read_document(document: bytes | str | Given, format: str = "auto") -> Docume
     data = data.removeprefix(_BOM)
     value = _decoded(data)
     return _read(_storable(data, value), value, format)
+
+
+def _written(value: Any) -> str:
+    """Canonical text, message by message: writing all of it at once would stop other threads."""
+    if not isinstance(value, dict) or not isinstance(value.get("context"), list):
+        return codec.dumps(value)
+    fields = (f"{codec.dumps(str(name))}:{_listed(part)}" for name, part in value.items())
+    return f"{{{','.join(fields)}}}"
+
+
+def _listed(part: Any) -> str:
+    if not isinstance(part, list):
+        return codec.dumps(part)
+    return f"[{','.join(map(codec.dumps, part))}]"
 
 
 def _read(text: str, value: Any, format: str) -> Document:

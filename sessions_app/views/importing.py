@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods
 from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.refusals import record_refusal
 from agentadmin.access.routes import requires
+from agentadmin.collector import collection_paused
 from agentadmin.problems import row
 from sessions_app.pages.answers import refused_password
 from sessions_app.pages.frame import is_fragment
@@ -60,7 +61,8 @@ def _brought(request: HttpRequest, form: ImportForm) -> Iterator[Brought]:
 
 
 def _outcome(request: HttpRequest, form: ImportForm, brought: Brought) -> Outcome:
-    outcome = bring(actor_from_request(request), form, brought)
+    with collection_paused():
+        outcome = bring(actor_from_request(request), form, brought)
     if outcome.error is not None:
         record_refusal(request, outcome.error)
     return outcome
