@@ -3,6 +3,7 @@
 import os
 
 from celery import Celery
+from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentadmin.settings")
 # The checks load every page and the whole API; `up` and the commands run them already.
@@ -11,6 +12,12 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 from django.conf import settings
 
 from agentadmin.redis import broker_url
+
+
+@setup_logging.connect
+def keep_logging(**_: object) -> None:
+    """Django has configured it; a receiver is all that keeps Celery from doing it again."""
+
 
 app = Celery("agentadmin", broker=broker_url(settings.BROKER_URL))
 app.conf.update(

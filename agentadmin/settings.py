@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.utils import get_random_secret_key
 from django.utils.csp import CSP
 
-from agentadmin import env
+from agentadmin import env, logs
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 DATA = env.data_folder(BASE_DIR)
@@ -154,25 +154,6 @@ USE_TZ = True
 
 # --- Logging ------------------------------------------------------------------------------------
 
-LOGGING: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "filters": {
-        "trace": {"()": "agentadmin.trace.TraceFilter"},
-        "readiness": {"()": "agentadmin.trace.ReadinessFilter"},
-    },
-    "formatters": {
-        "line": {
-            "format": "%(asctime)s %(levelname)s %(name)s [%(trace_id)s] %(message)s",
-        }
-    },
-    "handlers": {
-        "stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["trace"]},
-    },
-    "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO")},
-    "loggers": {
-        # Every request of a page is not news; what failed is logged by the view that failed.
-        "httpx": {"level": "WARNING"},
-        "django.request": {"level": "ERROR", "filters": ["readiness"]},
-    },
-}
+LOGGING: dict[str, Any] = logs.config(
+    env.text("LOG_LEVEL", "INFO"), formatter=logs.KeyValueLines if DEBUG else logs.JsonLines
+)

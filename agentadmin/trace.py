@@ -21,15 +21,6 @@ def start_trace(offered: str = "") -> str:
     return value
 
 
-class TraceFilter(logging.Filter):
-    """Puts the trace id on every log record."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Never drops a record."""
-        record.trace_id = _current.get()
-        return True
-
-
 class ReadinessFilter(logging.Filter):
     """Drops Django's error line for `/readyz`: its 503 is an answer, and names its own faults."""
 

@@ -20,6 +20,7 @@ from agentadmin.access.refusals import record_refusal
 from agentadmin.access.routes import PUBLIC, SIGNED_IN, is_api, permission_of
 from agentadmin.access.views import carried_fields
 from agentadmin.engine.errors import AgentAdminError, NotAuthenticated, StepUpRequired
+from agentadmin.logs import bind_named
 from agentadmin.problems import of_error
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class ActorMiddleware(MiddlewareMixin):
         self, request: HttpRequest, view: Callable[..., Any], args: Any, kwargs: Any
     ) -> HttpResponse | None:
         """Check the declared permission before the view runs."""
+        bind_named(kwargs)
         request.actor = SimpleLazyObject(lambda: actor_from_request(request))  # type: ignore[attr-defined]
         if is_api(view):
             return None
