@@ -31,6 +31,7 @@ LISTS = (
 )
 SESSION = (
     Key(("1", "8"), "tabs", is_range=True),
+    Key(("n", "N"), "next, previous change of a comparison"),
     Key(("m",), "write a message"),
     Key(("f",), "follow the newest"),
     Key(("p",), "pause the tail"),

@@ -50,6 +50,12 @@ class NothingForm(OperationForm):
     """An operation without fields."""
 
 
+class VersionForm(OperationForm):
+    """The version that is meant."""
+
+    version = forms.IntegerField(min_value=1, max_value=10**15)
+
+
 class SummaryForm(OperationForm):
     """A new summary; empty means none."""
 

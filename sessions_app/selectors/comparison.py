@@ -44,6 +44,11 @@ class Comparison:
     effects: Sequence[str]
     messages: Sequence[MessageChange]
 
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """Both, the older one first."""
+        return self.before, self.after
+
 
 def compare(
     thread: AgentThread,

@@ -13,6 +13,7 @@ from agentadmin.access.routes import requires
 from agentadmin.engine.errors import DecodeError, InvalidInput, NotFound, StateUnreadable
 from agentadmin.engine.state import codec
 from sessions_app.pages.frame import thread_page
+from sessions_app.pages.history import may_act
 from sessions_app.pages.rules import rule_count
 from sessions_app.pages.slices import resolve, slice_at, tokens_of
 from sessions_app.selectors.facts import fact_page
@@ -52,6 +53,8 @@ def _readable(request: HttpRequest, thread: AgentThread) -> HttpResponse:
         "is_raw": "pointer" in request.GET,
         "row": version_row(thread, found.version),
         "asked_version": number(request, "version"),
+        "is_past": found.version < thread.version,
+        **may_act(actor_from_request(request), thread),
     }
     return thread_page(request, thread, "state", READABLE, **context)
 

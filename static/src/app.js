@@ -1,5 +1,6 @@
 // Entry point of every page's script: htmx with its gate, then one module a topic.
 import "./frame/htmx.js";
+import { startChanges } from "./frame/changes.js";
 import { startCopy } from "./frame/copy.js";
 import { startDialogs } from "./frame/dialog.js";
 import { startFleet } from "./live/fleet.js";
@@ -19,6 +20,7 @@ function start() {
   startPreferences();
   startMenus();
   startCopy();
+  startChanges();
   startAges();
   startDialogs();
   startRefusals();

@@ -1,5 +1,6 @@
 // The key table. A key acts on what the page marks: data-key, data-go, data-query, data-rows.
 import { tinykeys } from "tinykeys";
+import { step } from "./changes.js";
 import { copyText } from "./copy.js";
 import { announce } from "./page.js";
 import { getCookie, setCookie } from "./theme.js";
@@ -69,6 +70,8 @@ function bindings() {
     "/": () => press("[data-query]"),
     j: () => move(1),
     k: () => move(-1),
+    n: () => step(1),
+    "Shift+N": () => step(-1),
     x: tick,
     y: permalink,
     "?": sheet,
