@@ -58,10 +58,23 @@ objects = st.dictionaries(texts, values, max_size=4)
 moments = st.datetimes(timezones=st.just(UTC), min_value=datetime(2000, 1, 1))
 
 
+media = st.sampled_from(["image", "audio", "video", "data"])
+sources = st.builds(
+    lambda kind, text: {
+        "url": {"type": "url", "url": text, "mime_type": None},
+        "base64": {"type": "base64", "data": text, "media_type": text},
+    }[kind],
+    st.sampled_from(["url", "base64"]),
+    texts | st.sampled_from(["https://example.org/a.png", "file:///x?y#z", "x:", "http://["]),
+)
+
+
 @st.composite
 def blocks(draw: st.DrawFn) -> dict[str, Any]:
     kind = draw(
-        st.sampled_from(["text", "thinking", "tool_use", "tool_result", "tool_call", "hint", "odd"])
+        st.sampled_from(
+            ["text", "thinking", "tool_use", "tool_result", "tool_call", "hint", "image", "odd"]
+        )
     )
     fields: dict[str, Any] = {
         "text": {"text": draw(texts)},
@@ -79,10 +92,11 @@ def blocks(draw: st.DrawFn) -> dict[str, Any]:
             "output": draw(st.just([{"type": "text", "text": "x"}]) | texts),
             "metadata": draw(st.sampled_from([{}, {"agentscope_suspended": True}])),
         },
-        "hint": {"hint": draw(texts)},
+        "hint": {"hint": draw(texts | st.just([{"type": "text", "text": "x"}, {"type": "odd"}]))},
+        "image": {"source": draw(sources), "name": draw(st.none() | texts)},
         "odd": draw(objects),
     }[kind]
-    return {**fields, "type": kind}
+    return {**fields, "type": draw(media) if kind == "image" else kind}
 
 
 @st.composite

@@ -110,6 +110,7 @@ def test_what_1x_left_behind_is_read_from_a_document() -> None:
     assert len(whole.context) == len(messages)
     assert whole.tool_context.activated_groups == ("basic", "web")
     assert len(interop.read(messages[0]).context) == 1
-    for empty in ([], {"memory_messages": []}):
+    empties: list[Any] = [[], {"memory_messages": []}]
+    for empty in empties:
         with pytest.raises(DecodeError, match="no message"):
             interop.read(empty)
