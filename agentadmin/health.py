@@ -6,11 +6,12 @@ from collections.abc import Callable
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from redis.exceptions import RedisError
 
 from agentadmin.access.routes import PUBLIC, requires
 from agentadmin.heartbeat import WORKER_KEY
+from agentadmin.metrics import exposition
 from agentadmin.redis import commands_sync
 
 log = logging.getLogger(__name__)
@@ -71,5 +72,5 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @requires(PUBLIC)
 @require_safe
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Prometheus' text format."""
-    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+    """Prometheus' text format, for all processes of the product together."""
+    return HttpResponse(exposition.text(), content_type=CONTENT_TYPE_LATEST)

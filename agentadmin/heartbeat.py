@@ -7,6 +7,7 @@ from typing import Any
 from celery.signals import worker_ready, worker_shutting_down
 from redis.exceptions import RedisError
 
+from agentadmin.metrics.book import BOOK
 from agentadmin.redis import commands_sync
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,7 @@ def _beat() -> None:
 def start(**_: Any) -> None:
     """Begin when the worker takes tasks."""
     _stop.clear()
+    BOOK.start("worker")
     threading.Thread(target=_beat, name="heartbeat", daemon=True).start()
 
 
@@ -40,3 +42,4 @@ def start(**_: Any) -> None:
 def stop(**_: Any) -> None:
     """End when it no longer does."""
     _stop.set()
+    BOOK.flush()

@@ -1,5 +1,6 @@
-"""A trace id for every request, and problem JSON for the framework's own errors under /api/."""
+"""A trace id and a count for every request; problem JSON for the framework's errors in the API."""
 
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -7,19 +8,33 @@ from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 
+from agentadmin.metrics.book import BOOK
+from agentadmin.metrics.names import REQUEST_SECONDS, REQUESTS
 from agentadmin.problems import framework_problem
 from agentadmin.trace import start_trace
 
 Handler = Callable[[HttpRequest], HttpResponse]
 AsyncHandler = Callable[[HttpRequest], Awaitable[HttpResponse]]
 API = "/api/"
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
-def _finish(request: HttpRequest, response: HttpResponse, trace: str) -> HttpResponse:
+def _finish(request: HttpRequest, response: HttpResponse, trace: str, began: float) -> HttpResponse:
     if request.path.startswith(API):
         response = framework_problem(response)
     response.headers["X-Trace-Id"] = trace
+    _count(request, response, began)
     return response
+
+
+def _count(request: HttpRequest, response: HttpResponse, began: float) -> None:
+    """By route, not by address: there are as many of those as there are sessions."""
+    BOOK.start("web")
+    found = request.resolver_match
+    route = f"/{found.route}" if found is not None else "none"
+    method = request.method if request.method in METHODS else "other"
+    REQUESTS.add(str(method), route, str(response.status_code))
+    REQUEST_SECONDS.observe(time.perf_counter() - began, str(method), route)
 
 
 @sync_and_async_middleware
@@ -28,13 +43,13 @@ def trace(get_response: Any) -> Handler | AsyncHandler:
     if iscoroutinefunction(get_response):
 
         async def asynchronous(request: HttpRequest) -> HttpResponse:
-            trace = start_trace(request.headers.get("X-Trace-Id", ""))
-            return _finish(request, await get_response(request), trace)
+            began, trace = time.perf_counter(), start_trace(request.headers.get("X-Trace-Id", ""))
+            return _finish(request, await get_response(request), trace, began)
 
         return asynchronous
 
     def synchronous(request: HttpRequest) -> HttpResponse:
-        trace = start_trace(request.headers.get("X-Trace-Id", ""))
-        return _finish(request, get_response(request), trace)
+        began, trace = time.perf_counter(), start_trace(request.headers.get("X-Trace-Id", ""))
+        return _finish(request, get_response(request), trace, began)
 
     return synchronous

@@ -93,6 +93,9 @@ RUN_DEADLINE = env.integer("AGENTADMIN_RUN_DEADLINE", 3600, low=1, high=7 * 86_4
 
 # Reads and refusals are audited in batches; none (tests) leaves them to the caller to flush.
 AUDIT_FLUSH_SECONDS: float | None = 1.0
+# Processes tell what they have counted so often (seconds); none (tests) leaves it to whoever asks.
+METRICS_SECONDS: float | None = 5.0
+METRIC_SOURCES = ["runs_app.metering.gauges"]
 # Whose X-Forwarded-For is believed: addresses or networks.
 TRUSTED_PROXIES = env.items("TRUSTED_PROXIES")
 

@@ -29,6 +29,7 @@ from runs_app.failing import park_undefined, record_failure, record_poison
 from runs_app.host import DurableHost
 from runs_app.keeper import KEEPER, Keeper
 from runs_app.mail import settle_mail
+from runs_app.metering import RunMeter
 from runs_app.pinning import profile_for
 from runs_app.states import TERMINAL, TurnState
 from runs_app.stream import Publisher
@@ -182,11 +183,12 @@ class ThreadWorker:
         admission = head.admission(turn, writer.projection, self._keeper.name, profile.stamp)
         ctx = RuntimeContext.empty()
         ctx.put(OrderBook, DemoOrderBook(self._id))
+        meter = RunMeter(head.thread.agent_id, takeover=head.lost_run is not None)
         execution = profile.agent.prepare_turn(
             admission,
             writer=writer,
             control=control,
-            host=DurableHost(self._desk, publisher),
+            host=DurableHost(self._desk, publisher, meter),
             ctx=ctx,
         )
         run_ids = {execution.run_id} | ({head.lost_run} if head.lost_run else set())
@@ -195,12 +197,14 @@ class ThreadWorker:
             self._desk.stop(InterruptSource.SYSTEM)
         try:
             with bound(turn_id=turn.id, run_id=execution.run_id):
-                await self._bounded(execution, control, turn)
+                await self._bounded(execution, control, turn, meter)
         finally:
             self._desk.end()
             await publisher.aclose()
 
-    async def _bounded(self, execution: Execution, control: InterruptControl, turn: Turn) -> None:
+    async def _bounded(
+        self, execution: Execution, control: InterruptControl, turn: Turn, meter: RunMeter
+    ) -> None:
         """Run to the end, the deadline, or a stop; keep the projection if all went well."""
         deadline = asyncio.get_running_loop().call_later(
             settings.RUN_DEADLINE, lambda: control.trigger(reason="the run's deadline has passed")
@@ -217,6 +221,7 @@ class ThreadWorker:
             deadline.cancel()
             heard.cancel()
             await asyncio.wait({heard})
+        meter.ended(result.status)
         self._held = not result.released
         projection = execution.log.writer.projection if execution.log.writer else None
         if projection is not None:

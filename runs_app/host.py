@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from agentadmin.engine.events import Event
     from agentadmin.engine.journal.writer import JournalWriter
     from runs_app.desk import Desk
+    from runs_app.metering import RunMeter
     from runs_app.stream import Publisher
 
 
 class DurableHost:
     """The engine's `RunHost` for one run on a held thread."""
 
-    def __init__(self, desk: Desk, publisher: Publisher) -> None:
+    def __init__(self, desk: Desk, publisher: Publisher, meter: RunMeter) -> None:
         self._desk = desk
+        self._meter = meter
         self._publisher = publisher
 
     async def safe_point(self, writer: JournalWriter) -> None:
@@ -36,5 +38,6 @@ class DurableHost:
         return Release.IF_IDLE
 
     def emit(self, event: Event) -> None:
-        """To whoever watches."""
+        """To whoever watches, and to whoever counts."""
+        self._meter.hear(event)
         self._publisher.event(event)

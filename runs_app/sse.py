@@ -14,6 +14,7 @@ from runs_app.live.access import begin_watching, open_position, watched_thread
 from runs_app.live.closing import CloseCode, Closing
 from runs_app.live.frames import closing_frame, error_frame
 from runs_app.live.watch import ThreadWatch
+from runs_app.live.watching import open_stream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -52,9 +53,10 @@ def _again(request: HttpRequest, thread_id: str) -> Callable[[], Watched]:
 async def _body(watch: ThreadWatch) -> AsyncGenerator[str]:
     yield RETRY
     try:
-        async with aclosing(watch.frames()) as frames:
-            async for frame in frames:
-                yield frame.sse()
+        with open_stream():
+            async with aclosing(watch.frames()) as frames:
+                async for frame in frames:
+                    yield frame.sse()
     except AgentAdminError as error:
         yield error_frame(error).sse()
     except Closing as closing:

@@ -33,3 +33,4 @@ DATABASES["default"]["TEST"] = (
 )
 # Entries wait until a test flushes them: a thread of its own would write into a later test.
 AUDIT_FLUSH_SECONDS = None
+METRICS_SECONDS = None

@@ -14,6 +14,7 @@ from agentadmin.engine.state import codec
 from runs_app.live.closing import CloseCode, Closing, close_code
 from runs_app.live.frames import EventFrame, Frame, closing_frame, error_frame
 from runs_app.live.timing import timing
+from runs_app.live.watching import open_stream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -38,7 +39,8 @@ class LiveConnection(AsyncWebsocketConsumer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve, and leave nothing running whatever ends the connection."""
         try:
-            await super().__call__(scope, receive, send)
+            with open_stream():
+                await super().__call__(scope, receive, send)
         finally:
             if self._serving is not None:
                 self._serving.cancel()

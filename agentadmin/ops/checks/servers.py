@@ -57,7 +57,7 @@ def redis_clock() -> str:
 
 
 def _time(client: Redis) -> tuple[int, int]:
-    seconds, micros = client.time()  # type: ignore[misc]
+    seconds, micros = client.time()
     return int(seconds), int(micros)
 
 
