@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.contrib.auth import get_user_model
 from django.db.models import Q
 
 from agentadmin.access.actor import Actor, Grant
@@ -27,6 +28,30 @@ def grants_of(user: User) -> tuple[Grant, ...]:
 def roles_of(user_id: str) -> list[RoleAssignment]:
     """A user's roles, as they were given."""
     return list(RoleAssignment.objects.filter(user_id=int(user_id)).order_by("role", "id"))
+
+
+def user_page(
+    actor: Actor, *, q: str = "", cursor: str | None = None, limit: int = 50
+) -> Page[User]:
+    """Accounts by name, with their roles; only for who manages them."""
+    actor.require_everywhere("access:manage")
+    rows = get_user_model().objects.prefetch_related("role_assignments").order_by("username")
+    if q:
+        rows = rows.filter(username__icontains=q.replace("\0", ""))
+    if cursor:
+        rows = rows.filter(username__gt=cursor.replace("\0", ""))
+    found = list(rows[: checked_limit(limit) + 1])
+    items = found[:limit]
+    return Page(items, items[-1].get_username() if len(found) > limit else None)
+
+
+def user_detail(actor: Actor, user_id: int) -> User:
+    """One account; only for who manages them."""
+    actor.require_everywhere("access:manage")
+    user = get_user_model().objects.filter(pk=user_id).first()
+    if user is None:
+        raise NotFound("There is no such user.")
+    return user
 
 
 def token_page(actor: Actor, *, cursor: str | None = None, limit: int = 50) -> Page[ApiToken]:

@@ -19,7 +19,9 @@ WHY = "It is no longer needed."
 @pytest.fixture
 def operator(people: People) -> Client:
     client = Client()
-    assert client.post("/sign-in", {"username": "operator", "password": PASSWORD}).status_code == 302
+    assert (
+        client.post("/sign-in", {"username": "operator", "password": PASSWORD}).status_code == 302
+    )
     return client
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import secrets
 import sys
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.access.actor import Actor
 from agentadmin.access.permissions import ROLES
-from agentadmin.access.services import create_user
+from agentadmin.access.services import create_user, new_password
 from agentadmin.command import PlainCommand
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.state.codec import dumps
@@ -38,7 +37,7 @@ class Command(PlainCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Create the account and print what its owner needs."""
         given = _read_password() if options["password_stdin"] else None
-        password = given or secrets.token_urlsafe(15)
+        password = given or new_password()
         user = create_user(
             actor=Actor.system("manage.py", trace_id=start_trace()),
             name=options["name"],
