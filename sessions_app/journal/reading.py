@@ -12,6 +12,7 @@ from django.db import connections
 from agentadmin.engine.journal.base import Snapshot
 from agentadmin.engine.state import codec
 from sessions_app.journal import rows, sql
+from sessions_app.journal.unreadable import strictly
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -54,11 +55,18 @@ def facts_between(
     )
 
 
-def facts_at(thread_id: str, seqs: Collection[int], using: str = "default") -> list[Fact]:
+def facts_at(
+    thread_id: str,
+    seqs: Collection[int],
+    using: str = "default",
+    *,
+    decode: rows.Decode = strictly,
+) -> list[Fact]:
     """The facts at these seqs."""
     words = sql.dialect(using)
     statement = f"{_READ}seq {_among(words)} ORDER BY seq"
-    return _facts(words, statement, [words.uuid(thread_id), _list(words, list(seqs))], using)
+    params = [words.uuid(thread_id), _list(words, list(seqs))]
+    return _facts(words, statement, params, using, decode)
 
 
 def snapshot(thread_id: str, version: int | None, using: str = "default") -> Snapshot | None:
@@ -83,13 +91,19 @@ def _list(words: Dialect, values: list[Any]) -> Any:
     return values if words.server_clock else codec.dumps(values)
 
 
-def _facts(words: Dialect, statement: str, params: list[Any], using: str) -> list[Fact]:
+def _facts(
+    words: Dialect,
+    statement: str,
+    params: list[Any],
+    using: str,
+    decode: rows.Decode = strictly,
+) -> list[Fact]:
     with connections[using].cursor() as cursor:
         cursor.execute(statement, params)
         found = cursor.fetchall()
     if not words.server_clock:
         found = [_told(words, *row) for row in found]
-    return rows.facts_of(found, using)
+    return rows.facts_of(found, using, decode)
 
 
 def _told(words: Dialect, *row: Any) -> tuple[Any, ...]:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, connections, transaction
 from django.db.models import F, Q
 
 from agentadmin.engine.clock import now
-from agentadmin.engine.errors import StateUnreadable
 from agentadmin.engine.identity import ThreadKey
 from agentadmin.engine.journal.base import Head, ThreadRef
 from agentadmin.engine.journal.facts import Fact
-from agentadmin.engine.state import codec
 from sessions_app.journal import sql
+from sessions_app.journal.unreadable import strictly
 from sessions_app.models import (
     AgentSession,
     AgentThread,
     JournalFact,
     Payload,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+type Decode = Callable[[int, str | None], dict[str, Any]]
+"""From the seq and the text of a fact to its payload; `strictly` or `kindly`."""
 
 
 def find_thread(key: ThreadKey, using: str = "default") -> ThreadRef | None:
@@ -113,7 +118,9 @@ FACT_COLUMNS = (
 )
 
 
-def read_facts(query: Q, limit: int, using: str = "default") -> list[Fact]:
+def read_facts(
+    query: Q, limit: int, using: str = "default", *, decode: Decode = strictly
+) -> list[Fact]:
     """Facts that match, in seq order; long payloads are fetched in one more query."""
     rows = list(
         JournalFact.objects.using(using)
@@ -121,10 +128,10 @@ def read_facts(query: Q, limit: int, using: str = "default") -> list[Fact]:
         .order_by("seq")
         .values_list(*FACT_COLUMNS)[:limit]
     )
-    return facts_of(rows, using)
+    return facts_of(rows, using, decode)
 
 
-def facts_of(rows: list[tuple[Any, ...]], using: str) -> list[Fact]:
+def facts_of(rows: list[tuple[Any, ...]], using: str, decode: Decode = strictly) -> list[Fact]:
     """Facts of rows of `FACT_COLUMNS`."""
     outside = [bytes(row[9]) for row in rows if row[7] is None]
     texts: dict[bytes, str | None] = {}
@@ -132,16 +139,13 @@ def facts_of(rows: list[tuple[Any, ...]], using: str) -> list[Fact]:
         payloads = Payload.objects.using(using)
         found = payloads.filter(thread_id=rows[0][0], commit__in=outside)
         texts = {bytes(commit): text for commit, text in found.values_list("commit", "text")}
-    return [_fact(row, texts) for row in rows]
+    return [_fact(row, texts, decode) for row in rows]
 
 
-def _fact(row: tuple[Any, ...], texts: dict[bytes, str | None]) -> Fact:
+def _fact(row: tuple[Any, ...], texts: dict[bytes, str | None], decode: Decode) -> Fact:
     _, seq, type_, turn_id, run_id, step_id, required, text, salt, commit, at, epoch = row
     commit = bytes(commit)
-    text = texts.get(commit) if text is None else text
-    if text is None:
-        raise StateUnreadable(f"The payload of fact {seq} is missing.")
-    payload = codec.loads(text)
+    payload = decode(seq, texts.get(commit) if text is None else text)
     return Fact(
         seq, type_, payload, turn_id, run_id, step_id, required, at, epoch, commit, salt is None
     )

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from agentadmin.engine.errors import InvalidInput
 from sessions_app.journal.rows import read_facts
+from sessions_app.journal.unreadable import kindly
 from sessions_app.selectors.paging import DEFAULT_LIMIT, Page, checked_limit, searchable
 from sessions_app.selectors.weight import affordable, weights
 
@@ -39,5 +40,5 @@ def fact_page(
     if turn_id is not None:
         wanted &= Q(turn_id=searchable(turn_id, "turn_id"))
     found = weights(thread.id, wanted, limit + 1)
-    items = read_facts(wanted, min(affordable(found), limit))
+    items = read_facts(wanted, min(affordable(found), limit), decode=kindly)
     return Page(items, str(items[-1].seq) if len(found) > len(items) else None)

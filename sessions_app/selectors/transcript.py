@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Q
 from django.db.models.functions import Left
 
-from agentadmin.engine.errors import InvalidInput
+from agentadmin.engine.errors import AgentAdminError, InvalidInput
 from agentadmin.engine.journal.facts import ITEM_TYPES, Fact, FactType
 from agentadmin.engine.journal.projection import entry_seqs, input_seq, item_of
 from agentadmin.engine.state import codec
 from sessions_app.journal.reading import facts_at
 from sessions_app.journal.rows import read_facts
+from sessions_app.journal.unreadable import UNREADABLE, kindly, unreadable_message
 from sessions_app.models import AgentThread, JournalFact
 from sessions_app.selectors.paging import DEFAULT_LIMIT, checked_limit
 from sessions_app.selectors.weight import affordable, long_messages
@@ -126,7 +127,8 @@ def _light(thread: AgentThread, page: list[_Place]) -> list[_Place]:
 
 def _index(thread: AgentThread, as_of: int) -> _Index:
     replaced = Q(thread_id=thread.id, type=FactType.CONTEXT_REPLACED, seq__lte=as_of)
-    replacements = {fact.seq: fact for fact in read_facts(replaced, as_of + 1)}
+    found = read_facts(replaced, as_of + 1, decode=kindly)
+    replacements = {fact.seq: fact for fact in found if UNREADABLE not in fact.payload}
     index = _Index()
     keys = dict(_keys(thread, as_of))
     for seq in sorted({*keys, *replacements}):
@@ -148,16 +150,18 @@ def _keys(thread: AgentThread, as_of: int) -> Iterable[tuple[int, str]]:
             unread.append(seq)
         else:
             yield seq, codec.loads(found[1])
-    for fact in facts_at(str(thread.id), unread):
-        yield fact.seq, fact.payload["item"]
+    for fact in facts_at(str(thread.id), unread, decode=kindly):
+        key = fact.payload.get("item")
+        yield fact.seq, key if isinstance(key, str) else f"?{fact.seq}"
 
 
 def _entries(thread: AgentThread, page: Sequence[_Place], index: _Index) -> list[Entry]:
     seqs = {place.latest for place in page} | {place.first for place in page}
-    facts = {fact.seq: fact for fact in facts_at(str(thread.id), list(seqs))}
+    facts = {fact.seq: fact for fact in facts_at(str(thread.id), list(seqs), decode=kindly)}
     sources = {input_seq(fact) for fact in facts.values() if fact.type in ITEM_TYPES}
     missing = [seq for seq in sources if seq is not None and seq not in facts]
-    known = facts | {fact.seq: fact for fact in facts_at(str(thread.id), missing)}
+    others = facts_at(str(thread.id), missing, decode=kindly)
+    known = facts | {fact.seq: fact for fact in others}
     return [_entry(place, known, in_context=place.key in index.context) for place in page]
 
 
@@ -178,7 +182,16 @@ def _entry(place: _Place, known: dict[int, Fact], *, in_context: bool) -> Entry:
 
 def _message(key: str, fact: Fact, known: dict[int, Fact]) -> dict[str, Any]:
     if fact.type in ITEM_TYPES:
-        return item_of(fact, known).msg.to_dict()
+        return shown_message(fact, known)
     inline = (e for e in fact.payload["items"] if "message" in e and e["item"] == key)
     message: dict[str, Any] = next(inline)["message"]
     return message
+
+
+def shown_message(fact: Fact, known: dict[int, Fact]) -> dict[str, Any]:
+    """The message of an item fact; of one that cannot be decoded, what is wrong with it."""
+    try:
+        message: Any = item_of(fact, known).msg.to_dict()
+    except (AgentAdminError, ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        return unreadable_message(fact.payload, error)
+    return message if isinstance(message, dict) else unreadable_message(fact.payload, None)
