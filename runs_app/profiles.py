@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from agentadmin.engine.agents.agent import Agent
     from agentadmin.engine.agents.builder import AgentBuilder
+    from agentadmin.engine.agents.spec import AgentSpec
     from agentadmin.engine.tools.toolkit import Tool
 
 log = logging.getLogger(__name__)
@@ -226,3 +227,9 @@ def window_of(agent_id: str) -> int | None:
     """How many tokens the agent's model takes in one request; None when nobody knows."""
     profile = PROFILES.get(agent_id)
     return None if profile is None else profile.agent.spec.model.context_window or None
+
+
+def spec_of(agent_id: str) -> AgentSpec | None:
+    """What the agent is built of; None when nobody has defined it."""
+    profile = PROFILES.get(agent_id)
+    return None if profile is None else profile.agent.spec
