@@ -20,6 +20,8 @@ CANCEL = "runs:cancel"
 RECONCILE = "runs:reconcile"
 RESPOND = "interactions:respond"
 EDIT_RULES = "permissions:edit"
+READ_AGENTS = "agents:read"
+MANAGE_AGENTS = "agents:manage"
 
 
 def target_within(thread: AgentThread, kind: str, id_: str) -> Target:
@@ -31,6 +33,11 @@ def target_within(thread: AgentThread, kind: str, id_: str) -> Target:
         agent_id=thread.agent_id,
         label=f"{thread.session} / {thread}",
     )
+
+
+def agent_target(agent_id: str) -> Target:
+    """What the audit log calls an agent."""
+    return Target(kind="agent", id=agent_id, agent_id=agent_id, label=agent_id)
 
 
 def visible_in_thread(actor: Actor) -> Q:

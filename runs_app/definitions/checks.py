@@ -76,7 +76,7 @@ def read(agent_id: str, given: Mapping[str, Any], tools: Collection[str]) -> Def
     id_ = faults.at("id", _agent_id, agent_id, "")
     made = Definition(
         agent_id=id_,
-        name=faults.at("name", _name, stated["name"] or id_, ""),
+        name=faults.at("name", _name, stated["name"] or id_ or "agent", ""),
         description=faults.at("description", _text(MOST_DESCRIPTION), stated["description"], ""),
         model=faults.at("model", _model, stated["model"], ""),
         options=faults.at("options", _options, stated["options"], ModelOptions()),
