@@ -69,7 +69,8 @@ class Msg:
 
     @property
     def timestamp(self) -> str | None:
-        return self.raw.get("timestamp") or self.raw.get("created_at")
+        time = self.raw.get("timestamp") or self.raw.get("created_at")
+        return time if isinstance(time, str) else None  # the latter is a free field in Java
 
     @property
     def usage(self) -> Raw | None:

@@ -16,10 +16,11 @@ STATE_FIELDS = frozenset(AgentState.new("", None).to_dict()) | {
     *("thread_id", "schema_version", "reply_context", "middle_context"),
 }
 LEGACY_FIELDS = frozenset({"memory_messages", "toolkit_activeGroups", "activeGroups"})
-_CERTAIN = STATE_FIELDS - {"session_id", "user_id", "thread_id", "summary", "schema_version"}
+_CERTAIN = STATE_FIELDS - {
+    *("session_id", "user_id", "thread_id", "summary", "schema_version", "reply_id"),
+}
 """Fields that no other product's document has."""
 
-_EVENTS = ("REPLY_START", "AGENT_START", "TEXT_BLOCK_DELTA", "MODEL_CALL_START", "RUN_STARTED")
 _ANTHROPIC_FIELDS = frozenset({"anthropic_version", "stop_sequences", "max_tokens", "system"})
 _HEAD_FIELDS = frozenset({"seq", "epoch", "owner", "leaseUntil"})
 _COMMIT_FIELDS = frozenset({"batchId", "firstSeq", "lastSeq"})
@@ -100,18 +101,27 @@ def _anthropic_request(raw: Raw) -> bool:
 
 
 def _openai_message(raw: Raw) -> bool:
-    content = raw.get("content")
+    role = raw.get("role")
+    if not isinstance(role, str) or not role.islower():
+        return False
     own = bool(raw.keys() & {"tool_calls", "tool_call_id", "function_call", "refusal"})
-    return "role" in raw and (own or isinstance(content, str))
+    return own or isinstance(raw.get("content"), str)
 
 
 def _event(raw: Raw) -> bool:
+    """Events have a type in capitals, as REPLY_START or AGENT_START."""
     kind = raw.get("type")
-    return isinstance(kind, str) and (kind in _EVENTS or ("reply_id" in raw and kind.isupper()))
+    if not isinstance(kind, str) or not kind.isupper():
+        return False
+    return bool(raw.keys() & {"reply_id", "replyId", "createdAt", "created_at"})
 
 
 def _langchain(raw: Raw) -> bool:
     return raw.get("lc") == 1 or raw.get("type") in ("human", "ai") or "additional_kwargs" in raw
+
+
+def _block(raw: Raw) -> bool:
+    return isinstance(raw.get("type"), str) and not raw.keys() & {"role", *STATE_FIELDS}
 
 
 _OBJECTS: tuple[tuple[Callable[[Raw], bool], str], ...] = (
@@ -130,7 +140,7 @@ _OBJECTS: tuple[tuple[Callable[[Raw], bool], str], ...] = (
     (_has("agent_states"), "a state of AutoGen"),
     (_has("class_name"), "an object of LlamaIndex"),
     (_has("messages"), "a list of messages of another product"),
-    (_openai_message, "a message of OpenAI's chat API"),
+    (_openai_message, "a message in the form of OpenAI's chat API"),
     (_event, f"an event of AgentScope: {_LOG}"),
     (_has("eventId", "payloadJson"), "an event of AgentScope's journal; import a state"),
     (lambda raw: raw.keys() >= _HEAD_FIELDS, "the head of AgentScope's journal, not a state"),
@@ -143,28 +153,18 @@ _OBJECTS: tuple[tuple[Callable[[Raw], bool], str], ...] = (
         "a dump of AgentScope's Redis store; import what a key `agent_state` holds",
     ),
     (_has("mode", "allow_rules"), f"a permission context; {_PARTS}"),
-    (
-        lambda raw: (
-            raw.keys() & {"role"} == set()
-            and isinstance(raw.get("type"), str)
-            and not raw.keys() & STATE_FIELDS
-        ),
-        f"a single block or event; {_PARTS}",
-    ),
+    (_block, f"a single block; {_PARTS}"),
 )
 
 _ITEMS: tuple[tuple[Callable[[Raw], bool], str], ...] = (
     (_event, f"AgentScope's events: {_LOG}"),
     (_has("eventId", "payloadJson"), "events of AgentScope's journal; import a state"),
-    (lambda raw: bool(raw.keys() & _CERTAIN - {"context"}), "states; import them one by one"),
+    (_any_of(_CERTAIN | {"session_id"}), "states; import them one by one"),
     (_anthropic_message, "messages of Anthropic's API"),
-    (_openai_message, "messages of OpenAI's chat API"),
+    (_openai_message, "messages in the form of OpenAI's chat API"),
     (_langchain, "messages of LangChain"),
     (_has("mapping", "title"), "conversations that ChatGPT exported"),
     (_has("chat_messages"), "conversations that Claude exported"),
     (_has("role", "parts"), "messages of Google's Gemini API"),
-    (
-        lambda raw: "role" not in raw and isinstance(raw.get("type"), str),
-        f"blocks; {_PARTS}",
-    ),
+    (_block, f"blocks; {_PARTS}"),
 )
