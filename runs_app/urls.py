@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from runs_app.views import allowing, approvals, commands, conversation, help, jobs, runs
+from runs_app.views import allowing, approvals, commands, conversation, help, jobs, runs, turns
 
 urlpatterns = [
     path("sessions/<uuid:session_id>", conversation.session_page, name="session"),
@@ -18,6 +18,10 @@ urlpatterns = [
     path("threads/<uuid:thread_id>/messages", commands.thread_message, name="thread_message"),
     path("threads/<uuid:thread_id>/interrupt", commands.thread_interrupt, name="thread_interrupt"),
     path("threads/<uuid:thread_id>/reconcile", commands.thread_reconcile, name="thread_reconcile"),
+    path("turns", turns.turns, name="turns"),
+    path("turns/<path:turn_id>/pause", turns.turn_pause, name="turn_pause"),
+    path("turns/<path:turn_id>/resume", turns.turn_resume, name="turn_resume"),
+    path("turns/<path:turn_id>/steer", turns.turn_steer, name="turn_steer"),
     path("turns/<path:turn_id>/cancel", commands.turn_cancel, name="turn_cancel"),
     path("sessions/<uuid:session_id>/erase", jobs.session_erase, name="session_erase"),
     path("jobs", jobs.jobs, name="jobs"),

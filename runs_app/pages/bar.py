@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 
 from runs_app.pages.conversation import head_turn
-from runs_app.policies import CANCEL, INTERRUPT
-from runs_app.states import TurnCommand, WaitKind, allows
+from runs_app.policies import CANCEL, INTERRUPT, STEER
+from runs_app.states import TurnCommand, TurnState, WaitKind, allows
 from sessions_app.policies import CLEAR
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from runs_app.models import Turn
     from sessions_app.models import AgentThread
 
-NOTHING = "Nothing runs, so there is nothing to stop."
+NOTHING = "Nothing runs, so there is nothing to stop, pause or steer."
 WAITS = "Nothing is cleared under an open question."
 UNKNOWN = "A tool call has an unknown outcome; record it first."
 
@@ -56,27 +56,45 @@ def control_bar(actor: Actor, thread: AgentThread) -> Bar:
                 "Interrupt",
                 reverse("thread_interrupt", args=[thread.id]),
                 "i",
-                _missing(actor, thread, INTERRUPT) or _of_turn(thread, turn, TurnCommand.INTERRUPT),
+                missing(actor, thread, INTERRUPT) or _of_turn(thread, turn, TurnCommand.INTERRUPT),
             ),
+            *_holding(actor, thread, turn),
             Button(
                 "cancel",
                 "Cancel turn",
                 cancel,
                 "c",
-                _missing(actor, thread, CANCEL) or _of_turn(thread, turn, TurnCommand.CANCEL),
+                missing(actor, thread, CANCEL) or _of_turn(thread, turn, TurnCommand.CANCEL),
             ),
             Button(
                 "clear",
                 "Clear context…",
                 reverse("thread_act", args=[thread.id, "clear_context"]),
                 "",
-                _missing(actor, thread, CLEAR) or _of_wait(thread, turn),
+                missing(actor, thread, CLEAR) or _of_wait(thread, turn),
             ),
         ]
     )
 
 
-def _missing(actor: Actor, thread: AgentThread, permission: str) -> str:
+def _holding(actor: Actor, thread: AgentThread, turn: Turn | None) -> list[Button]:
+    """Pause, or Resume in its place, and Steer."""
+    lacks = missing(actor, thread, STEER)
+    paused = turn is not None and turn.state == TurnState.PAUSED
+    wanted = (TurnCommand.RESUME if paused else TurnCommand.PAUSE, TurnCommand.STEER)
+    return [
+        Button(
+            command,
+            command.capitalize(),
+            reverse(f"turn_{command}", args=[turn.id]) if turn else "",
+            reason=lacks or _of_turn(thread, turn, command),
+        )
+        for command in wanted
+    ]
+
+
+def missing(actor: Actor, thread: AgentThread, permission: str) -> str:
+    """The sentence that names the permission, where the actor does not have it."""
     if actor.may(permission, thread.session.namespace, thread.agent_id):
         return ""
     return f"You need the permission {permission}."

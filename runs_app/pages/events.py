@@ -20,7 +20,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "messages": ("message",),
     "tools": ("tool",),
     "questions": ("interaction",),
-    "course": ("run", "turn", "recovery", "request"),
+    "course": ("run", "turn", "input", "recovery", "request"),
     "state": ("state", "context", "permission", "plan", "task", "migration"),
 }
 """Which stored events a reader wants, by the first word of their type."""
@@ -85,6 +85,10 @@ def _joined(*parts: Any) -> str:
     return " ".join(str(part) for part in parts if part)
 
 
+def _counted(n: Any, word: str) -> str:
+    return f"{n or 0} {word}{'' if n == 1 else 's'}"
+
+
 def _name(by: Any) -> str:
     return f"by {by['name']}" if isinstance(by, dict) and by.get("name") else ""
 
@@ -112,14 +116,19 @@ _LINES: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{d.get('why') or 'admitted'}"
     ),
     "run/end": lambda d: _joined(d.get("status"), d.get("reason")),
+    "run/stop_requested": lambda d: str(d.get("kind") or "stop"),
     "turn/start": _input,
+    "turn/paused": lambda d: _joined(_name(d.get("by")), d.get("reason")) or "at a safe point",
+    "turn/resumed": lambda d: _joined(d.get("why"), _name(d.get("by")), d.get("reason")),
+    "input/received": lambda d: _joined(_input(d), _name(d.get("by"))),
+    "input/applied": lambda d: f"read what fact {d.get('seq')} told",
     "message/user": lambda d: text_of(d.get("message")) or "the turn’s input",
     "request/prepared": lambda d: (
-        f"{d.get('model') or 'model'}, {d.get('items') or 0} messages, "
-        f"{d.get('tokens') or 0} tokens"
+        f"{d.get('model') or 'model'}, {_counted(d.get('items'), 'message')}, "
+        f"{_counted(d.get('tokens'), 'token')}"
     ),
     "context/replaced": lambda d: str(d.get("reason") or ""),
-    "recovery/applied": lambda d: f"{len(d.get('repairs') or ())} repairs",
+    "recovery/applied": lambda d: _counted(len(d.get("repairs") or ()), "repair"),
     "turn/completed": lambda d: str(d.get("outcome") or ""),
     "turn/failed": _error,
     "turn/suspended": lambda d: f"waiting for {(d.get('wait') or {}).get('kind') or 'an answer'}",

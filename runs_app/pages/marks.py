@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.journal.facts import FactType
+from runs_app.pages.events import text_of
 from runs_app.pages.items import Mark
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from agentadmin.engine.journal.facts import Fact
 
 Payload = dict[str, Any]
+MOST_WORDS = 300
 _REPLACED = {"clear_context": "Working context cleared", "compact": "Compacted"}
 
 
@@ -50,7 +52,9 @@ def _baseline(fact: Fact, told: Payload) -> Mark | None:
     source, count = str(told.get("source") or ""), told.get("count") or 0
     if source in {"", "new"}:
         return None
-    return _line(fact, "fold", f"Imported from {source}: {count} messages")
+    return _line(
+        fact, "fold", f"Imported from {source}: {count} message{'' if count == 1 else 's'}"
+    )
 
 
 def _recovered(fact: Fact, told: Payload) -> Mark | None:
@@ -70,10 +74,52 @@ def _failed(fact: Fact, told: Payload) -> Mark:
 
 
 def _cancelled(fact: Fact, told: Payload) -> Mark:
+    return _line(fact, "note", f"Cancelled{_by(told)}{_why(told)}", "held")
+
+
+def _paused(fact: Fact, told: Payload) -> Mark:
+    return _line(fact, "note", f"Paused{_by(told)}{_why(told)}", "held")
+
+
+def _resumed(fact: Fact, told: Payload) -> Mark | None:
+    """A run that goes on after its wait needs no word; a person's word for it does."""
+    if fact.run_id is not None or told.get("why") != "resumed":
+        return None
+    return _line(fact, "fold", f"Resumed{_by(told)}{_why(told)}")
+
+
+def _by(told: Payload) -> str:
     by = told.get("by")
     name = by.get("name") if isinstance(by, dict) else None
-    reason = f": {told['reason']}" if told.get("reason") else ""
-    return _line(fact, "note", f"Cancelled{f' by {name}' if name else ''}{reason}", "held")
+    return f" by {name}" if name else ""
+
+
+def _why(told: Payload) -> str:
+    return f": {told['reason']}" if told.get("reason") else ""
+
+
+def told_mark(fact: Fact) -> Mark:
+    """What a turn was told, as long as it has not read it."""
+    return _line(fact, "note", f"Told{_by(fact.payload)}, not read yet: {_words(fact)}", "wait")
+
+
+def mark_read(mark: Mark, told: Fact, seq: int) -> None:
+    """The turn has read it: the message itself stands below."""
+    mark.kind, mark.level, mark.touched = "fold", "", max(mark.touched, seq)
+    mark.text = f"Told{_by(told.payload)} while the turn was under way, read below"
+
+
+def mark_unread(mark: Mark, told: Fact, seq: int) -> None:
+    """The turn has ended before it was read."""
+    mark.level, mark.touched = "held", max(mark.touched, seq)
+    mark.text = f"Told{_by(told.payload)}, but the turn ended first: {_words(told)}"
+
+
+def _words(fact: Fact) -> str:
+    given = fact.payload.get("input")
+    messages = given if isinstance(given, list) else []
+    text = " ".join(filter(None, map(text_of, messages)))
+    return f"“{text[:MOST_WORDS]}{'…' if len(text) > MOST_WORDS else ''}”"
 
 
 def _ended(fact: Fact, told: Payload) -> Mark | None:
@@ -93,6 +139,8 @@ _LINES: dict[str, Callable[[Fact, Payload], Mark | None]] = {
     FactType.RECOVERY_APPLIED: _recovered,
     FactType.TURN_FAILED: _failed,
     FactType.TURN_CANCELLED: _cancelled,
+    FactType.TURN_PAUSED: _paused,
+    FactType.TURN_RESUMED: _resumed,
     FactType.RUN_END: _ended,
     FactType.PERMISSION_CHANGED: _permissions,
 }

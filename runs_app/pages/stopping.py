@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from runs_app.models import Turn
     from sessions_app.models import AgentThread
 
+NOTED = Notice("", "")
+"""The control itself says how far it has come, and nothing is left of it once it took effect."""
 STOP_REASONS = ("Wrong direction", "Runs in circles", "No longer needed", "Asked by owner")
 
 
@@ -36,7 +38,7 @@ class Stop:
     error: dict[str, str] = field(default_factory=dict)
 
     @property
-    def has_reason(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the reason is long enough for the audit."""
         return len(self.reason.strip()) >= MIN_REASON
 
@@ -51,7 +53,7 @@ class Stop:
             "cancel_url": tab_url(self.thread, "conversation"),
             "version": None,
             "reason": self.reason,
-            "reason_error": SHORT_REASON if self.asked and not self.has_reason else "",
+            "reason_error": SHORT_REASON if self.asked and not self.is_complete else "",
             "templates": STOP_REASONS,
             "error": self.error or None,
             "danger": True,
@@ -71,7 +73,7 @@ def interrupting(actor: Actor, thread: AgentThread, given: Mapping[str, str]) ->
             reason=reason,
             message=message or None,
         )
-        return Notice("", "Interrupt requested.", "Watch below how far it has come.")
+        return NOTED
 
     words = {
         "title": f"Interrupt {thread.session.session_id}",
@@ -96,7 +98,7 @@ def cancelling(actor: Actor, turn: Turn, given: Mapping[str, str]) -> Stop:
     def act(reason: str) -> Notice:
         receipt = cancel_turn(actor=actor, turn_id=turn.id, reason=reason)
         if receipt.control_id:
-            return Notice("", "Cancel requested.", "Watch below how far it has come.")
+            return NOTED
         return Notice("good", "Cancelled.", "The turn will not run any more.")
 
     name = turn.thread.session.session_id

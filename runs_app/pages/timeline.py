@@ -63,9 +63,9 @@ class _Building:
     bars: list[Bar] = field(default_factory=list)
     model: Fact | None = None
     tools: dict[str, Fact] = field(default_factory=dict)
+    decided: set[str] = field(default_factory=set)
     waits: dict[str, Fact] = field(default_factory=dict)
     steps: int = 0
-    tool_count: int = 0
 
     def at(self, moment: datetime) -> float:
         """Seconds since the run began; never negative, whatever a clock did."""
@@ -92,7 +92,7 @@ def timeline(facts: Sequence[Fact], end: datetime, *, is_cut: bool = False) -> T
         building.origin,
         span,
         building.steps,
-        building.tool_count,
+        len(building.decided),
         is_cut,
     )
 
@@ -106,8 +106,12 @@ def _read(building: _Building, fact: Fact) -> None:
             building.model = fact
         case FactType.MESSAGE_ASSISTANT if building.model is not None:
             _model_ends(building, fact.occurred_at, "")
+        case FactType.TOOL_DECISION:
+            building.decided.add(call)
+            if told.get("behavior") == "deny":
+                _denied(building, fact)
         case FactType.TOOL_DISPATCH:
-            building.tool_count += 1
+            building.decided.add(call)
             building.tools[call] = fact
         case FactType.TOOL_RESULT if call in building.tools:
             _tool_ends(building, call, fact.occurred_at, "")
@@ -137,6 +141,13 @@ def _tool_ends(building: _Building, call: str, until: datetime, note: str) -> No
     fact = building.tools.pop(call)
     words = {"name": str(fact.payload.get("tool") or call), "detail": "", "note": note}
     building.put(fact, until, css="b-bad" if note else "b-tool", icon="tool", depth=2, **words)
+
+
+def _denied(building: _Building, fact: Fact) -> None:
+    """A call that the gate refused took no time; the run shows it all the same."""
+    told = fact.payload
+    words = {"name": str(told.get("tool") or "call"), "detail": str(told.get("because") or "")}
+    building.put(fact, fact.occurred_at, css="b-bad", icon="tool", depth=2, note="denied", **words)
 
 
 def _wait_ends(building: _Building, id_: str, resolved: Fact) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from django.db.models import Count
+
 from agentadmin.engine.errors import InvalidInput
-from runs_app.models import Turn
+from runs_app.models import Interaction, Turn
 from runs_app.policies import visible_in_thread
 from runs_app.selectors.cursors import parse_row_cursor, row_cursor
 from runs_app.states import OPEN_STATES, TurnState
@@ -69,7 +73,27 @@ def _states(text: str) -> list[TurnState]:
     return [TurnState(name) for name in names]
 
 
-def open_turns_count(actor: Actor) -> int:
-    """How many turns have not ended."""
-    turns = Turn.objects.filter(visible_in_thread(actor))
-    return _in_states(turns, OPEN_STATES).count()
+def open_by_state(actor: Actor) -> dict[str, int]:
+    """How many turns have not ended, by their states."""
+    turns = _in_states(Turn.objects.filter(visible_in_thread(actor)), OPEN_STATES)
+    return dict(turns.order_by().values_list("state").annotate(count=Count("id")))
+
+
+def places_in_queue(queued: Sequence[Turn]) -> dict[str, int]:
+    """How many turns that have not ended come before each of these."""
+    threads = {turn.thread_id for turn in queued}
+    if not threads:
+        return {}
+    rows = Turn.objects.filter(thread_id__in=threads, state__in=OPEN_STATES)
+    before: dict[object, list[int]] = defaultdict(list)
+    for thread_id, seq in rows.order_by("start_seq").values_list("thread_id", "start_seq"):
+        before[thread_id].append(seq)
+    return {turn.id: bisect_left(before[turn.thread_id], turn.start_seq) for turn in queued}
+
+
+def tools_asked(interaction_ids: Sequence[str]) -> dict[str, str]:
+    """The tools that these questions are about."""
+    if not interaction_ids:
+        return {}
+    rows = Interaction.objects.filter(id__in=interaction_ids)
+    return dict(rows.values_list("id", "tool"))

@@ -16,13 +16,14 @@ from agentadmin.engine.identity import new_id
 from agentadmin.problems import row
 from runs_app.forms import MessageForm
 from runs_app.pages.conversation import head_turn
+from runs_app.pages.dialogs import answer
 from runs_app.pages.now import now_of, reconcile_form
-from runs_app.pages.stopping import Stop, cancelling, interrupting
+from runs_app.pages.stopping import cancelling, interrupting
 from runs_app.policies import CANCEL, INTERRUPT, RECONCILE, SUBMIT
 from runs_app.selectors.turns import turn_detail
 from runs_app.services.reconcile import reconcile_tools
 from runs_app.services.submit import submit_turn
-from sessions_app.pages.answers import Notice, show_dialog, show_done
+from sessions_app.pages.answers import Notice, show_done
 from sessions_app.pages.frame import is_fragment
 from sessions_app.selectors.threads import thread_detail
 
@@ -94,7 +95,7 @@ def thread_interrupt(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Interrupt what runs on a thread, with a reason and perhaps a message to the agent."""
     actor = actor_from_request(request)
     thread = thread_detail(actor, thread_id, INTERRUPT)
-    return _stop(request, interrupting(actor, thread, request.POST))
+    return answer(request, interrupting(actor, thread, request.POST))
 
 
 @requires(READ)
@@ -103,22 +104,7 @@ def turn_cancel(request: HttpRequest, turn_id: str) -> HttpResponse:
     """Give a turn up, with a reason."""
     actor = actor_from_request(request)
     turn = turn_detail(actor, turn_id, CANCEL)
-    return _stop(request, cancelling(actor, turn, request.POST))
-
-
-def _stop(request: HttpRequest, stop: Stop) -> HttpResponse:
-    if request.method != "POST":
-        return show_dialog(request, stop.shown())
-    if not stop.has_reason:
-        return show_dialog(request, stop.shown(), status=422)
-    try:
-        notice = stop.do()
-    except AgentAdminError as error:
-        if row(error)[0] not in {409, 422}:
-            raise
-        stop.error = {"title": f"{row(error)[1]}.", "text": error.detail}
-        return show_dialog(request, stop.shown(), status=row(error)[0])
-    return show_done(request, stop.thread, notice)
+    return answer(request, cancelling(actor, turn, request.POST))
 
 
 @requires(READ)

@@ -42,11 +42,12 @@ def show_done(
 ) -> HttpResponse:
     """What became of an act, in place; without scripts on the page that it belongs to."""
     if not is_fragment(request):
-        messages.success(request, " ".join(filter(None, (notice.title, notice.text))))
+        said = " ".join(filter(None, (notice.title, notice.text)))
+        messages.success(request, said or "Requested; its way is shown here.")
         return redirect(tab_url(thread, tab))
     context = {
         "thread": thread,
-        "notice": notice,
+        "notice": notice if notice.title else None,
         "controls": shown_controls(recent_controls(thread)),
         "outside": True,
     }

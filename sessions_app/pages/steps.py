@@ -51,12 +51,21 @@ def shown_control(control: ControlRequest) -> ShownControl:
     told = result if isinstance(result, dict) else {}
     return ShownControl(
         control,
-        f"{_ACTS.get(ControlKind(control.kind), control.kind)} requested by",
+        _title(control),
         steps_of(control, now()),
         control.state in OPEN_CONTROLS,
         str(told.get("detail") or told.get("code") or "refused") if refused else "",
         [str(line) for line in told.get("effects") or ()],
     )
+
+
+def _title(control: ControlRequest) -> str:
+    """What was asked and how it went; the name of who asked follows."""
+    act = _ACTS.get(ControlKind(control.kind), control.kind)
+    if control.state in OPEN_CONTROLS:
+        return f"{act} requested by"
+    ended = "refused" if control.state == ControlState.REFUSED else "took effect"
+    return f"{act} {ended}, requested by"
 
 
 def steps_of(control: ControlRequest, at: datetime) -> list[dict[str, Any]]:

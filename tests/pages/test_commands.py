@@ -46,7 +46,8 @@ def test_the_buttons_are_the_transition_table(
     turn = queue(thread)
     Turn.objects.filter(id=turn.id).update(state=state, wait_kind=wait)
     buttons = {button.name: button for button in control_bar(SYSTEM, thread).buttons}
-    for name in ("interrupt", "cancel"):
+    held = "resume" if state is TurnState.PAUSED else "pause"
+    for name in ("interrupt", held, "steer", "cancel"):
         verdict = allows(TurnCommand(name), state, wait)
         assert buttons[name].reason == verdict.reason, (state, wait, name)
 
@@ -55,7 +56,7 @@ def test_a_control_that_is_off_stays_with_its_reason(visit: Visit, thread: Agent
     page = html(visit("operator").get(address(thread)))
     off = re.search(r'<button[^>]+aria-disabled="true"[^>]+id="act-interrupt"', page)
     assert off
-    assert "Nothing runs, so there is nothing to stop." in page
+    assert "Nothing runs, so there is nothing to stop, pause or steer." in page
     viewer = text(visit("viewer").get(address(thread)))
     assert "You need the permission runs:interrupt." in viewer
     assert "Sending needs the permission runs:submit." in viewer

@@ -26,6 +26,9 @@ CONFIRMED = "agentadmin.confirmed"
 OUTCOME = "agentadmin.outcome"
 """Metadata of a result that nobody knows: `unknown`."""
 
+PARTIAL = "agentadmin.partial"
+"""Metadata of an answer that was cut off while it was written: by an interrupt or a shutdown."""
+
 NOT_RUN = "[ERROR] Tool execution was interrupted before it could run. Tool: {name}"
 CUT_SHORT = "[ERROR] Tool execution was interrupted while it ran. Tool: {name}"
 UNKNOWN = "[ERROR] The outcome of this call is unknown: its turn was cancelled. Tool: {name}"

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentadmin.engine.agents.assembler import Assembler
-from agentadmin.engine.agents.calls import call_ids
+from agentadmin.engine.agents.calls import PARTIAL, call_ids
 from agentadmin.engine.agents.interrupt import Interrupted, InterruptSource
 from agentadmin.engine.agents.middleware import around_model, around_reasoning
 from agentadmin.engine.context.request import build
@@ -63,7 +63,8 @@ async def _stream(run: Execution, request: ModelRequest) -> Msg | None:
             await _consume(run, request, assembler)
     except (Interrupted, asyncio.CancelledError) as stop:
         if _keeps_partial(run, stop):
-            _store(run, message, assembler.partial_blocks(), assembler, started)
+            partial = message.with_metadata(**{PARTIAL: _cut_by(stop)})
+            _store(run, partial, assembler.partial_blocks(), assembler, started)
         raise
     finally:
         assembler.close()
@@ -97,6 +98,12 @@ async def _with_retries(run: Execution, request: ModelRequest) -> ChunkStream:
                 raise
         await asyncio.sleep(policy.delay(request.attempt, wanted))
         request = replace(request, attempt=request.attempt + 1)
+
+
+def _cut_by(stop: BaseException) -> str:
+    """What cuts an answer off, as its metadata names it."""
+    shutdown = isinstance(stop, Interrupted) and stop.signal.source is InterruptSource.SYSTEM
+    return "shutdown" if shutdown else "interrupt"
 
 
 def _keeps_partial(run: Execution, stop: BaseException) -> bool:

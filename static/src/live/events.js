@@ -18,14 +18,23 @@ function textOf(message) {
   return content.map(wordsOf).filter(Boolean).join(" ");
 }
 
+const counted = (n, word) => `${n ?? 0} ${word}${n === 1 ? "" : "s"}`;
+const by = (d) => d.by?.name && `by ${d.by.name}`;
+const joined = (...parts) => parts.filter(Boolean).join(" ");
+
 const LINES = {
   "run/start": (d) => `attempt ${d.attempt ?? 1} on ${d.worker ?? "a worker"}, ${d.why ?? "admitted"}`,
   "run/end": (d) => [d.status, d.reason].filter(Boolean).join(", "),
+  "run/stop_requested": (d) => d.kind ?? "stop",
   "turn/start": (d) => textOf(d.input?.[0]),
+  "turn/paused": (d) => joined(by(d), d.reason) || "at a safe point",
+  "turn/resumed": (d) => joined(d.why, by(d), d.reason),
+  "input/received": (d) => joined(textOf(d.input?.[0]), by(d)),
+  "input/applied": (d) => `read what fact ${d.seq} told`,
   "message/user": (d) => textOf(d.message) || "the turn’s input",
-  "request/prepared": (d) => `${d.model ?? "model"}, ${d.items ?? 0} messages, ${d.tokens ?? 0} tokens`,
+  "request/prepared": (d) => `${d.model ?? "model"}, ${counted(d.items, "message")}, ${counted(d.tokens, "token")}`,
   "context/replaced": (d) => d.reason ?? "",
-  "recovery/applied": (d) => `${d.repairs?.length ?? 0} repairs`,
+  "recovery/applied": (d) => counted(d.repairs?.length, "repair"),
   "turn/completed": (d) => d.outcome ?? "",
   "turn/failed": (d) => [d.outcome, d.error?.code, d.error?.detail].filter(Boolean).join(", "),
   "turn/suspended": (d) => `waiting for ${d.wait?.kind ?? "an answer"}`,
