@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agentadmin.engine.journal.facts import FactType
 from runs_app.pages.events import text_of
 from runs_app.pages.items import Mark
+from sessions_app.journal.unreadable import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 Payload = dict[str, Any]
 MOST_WORDS = 300
+_RESTORE = "restore of "
 _REPLACED = {"clear_context": "Working context cleared", "compact": "Compacted"}
 
 
@@ -36,6 +38,8 @@ def _replaced(fact: Fact, told: Payload) -> Mark:
     reason = str(told.get("reason") or "")
     kept = sum(_count(entry) for entry in told.get("items") or ())
     what = _REPLACED.get(reason, "Working context replaced")
+    if reason.startswith(_RESTORE):
+        what = f"Restored {reason.removeprefix(_RESTORE)}"
     rest = f"{kept} message{'' if kept == 1 else 's'} stay in it" if kept else "nothing stays in it"
     return _line(fact, "fold", f"{what}: {rest}, history keeps everything")
 
@@ -53,7 +57,10 @@ def _baseline(fact: Fact, told: Payload) -> Mark | None:
     if source in {"", "new"}:
         return None
     return _line(
-        fact, "fold", f"Imported from {source}: {count} message{'' if count == 1 else 's'}"
+        fact,
+        "fold",
+        f"Imported from {source}: {count} message{'' if count == 1 else 's'}, with the times "
+        "of the file; imported",
     )
 
 
@@ -96,6 +103,13 @@ def _by(told: Payload) -> str:
 
 def _why(told: Payload) -> str:
     return f": {told['reason']}" if told.get("reason") else ""
+
+
+def unreadable_mark(fact: Fact) -> Mark:
+    """A fact that cannot be decoded hides none of the others."""
+    fault = fact.payload[UNREADABLE]
+    text = f"A fact of type {fact.type} could not be decoded (field {fault['field']})"
+    return Mark(fact.seq, fact.seq, fact.occurred_at, "note", text, [str(fault["why"])], raw=True)
 
 
 def told_mark(fact: Fact) -> Mark:
