@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 from pathlib import Path
+from urllib.parse import quote
 
 import psycopg
 
@@ -68,29 +69,59 @@ def _user() -> str | None:
 
 def start(*options: str) -> str:
     """Start a server of our own with these settings; its address."""
-    folder, user, place = binaries(), _user(), FOLDER / "postgres"
+    place = _place("postgres")
+    _initialise(place, *INITDB)
+    server = _serve(place, "-h", "", "-k", str(place), *_settings(options))
+    address = f"postgres://agentadmin@/postgres?host={place}"
+    server.wait_for(lambda: _answers(address), "PostgreSQL")
+    return address
+
+
+def start_tcp(port: int, password: str) -> tuple[Program, str]:
+    """Start another server, on loopback with a password, as in production; its address."""
+    place = _place(f"postgres-{port}")
+    secret = place / "password"
+    secret.write_text(password)
+    if (user := _user()) is not None:
+        shutil.chown(secret, user)
+    _initialise(place, *INITDB, "-A", "scram-sha-256", "--pwfile", str(secret))
+    listen = ("-h", "127.0.0.1", "-p", str(port), "-c", "unix_socket_directories=")
+    server = _serve(place, *listen, *_settings(FAST))
+    address = f"postgres://agentadmin:{quote(password, safe='')}@127.0.0.1:{port}/postgres"
+    server.wait_for(lambda: _answers(address), "PostgreSQL")
+    return server, address
+
+
+def _place(name: str) -> Path:
+    place = FOLDER / name
     place.mkdir()
     FOLDER.chmod(0o711)
-    if user is not None:
+    if (user := _user()) is not None:
         shutil.chown(place, user)
-    data = place / "data"
+    return place
+
+
+def _initialise(place: Path, *options: str) -> None:
     subprocess.run(
-        [folder / "initdb", "-D", data, "-U", "agentadmin", *INITDB],
-        user=user,
+        [binaries() / "initdb", "-D", place / "data", "-U", "agentadmin", *options],
+        user=_user(),
         cwd="/",
         check=True,
         capture_output=True,
     )
-    settings = [part for option in options for part in ("-c", option)]
-    server = Program(
-        [str(folder / "postgres"), "-D", str(data), "-k", str(place), "-h", "", *settings],
-        FOLDER / "postgres.log",
-        user=user,
+
+
+def _settings(options: tuple[str, ...]) -> list[str]:
+    return [part for option in options for part in ("-c", option)]
+
+
+def _serve(place: Path, *options: str) -> Program:
+    return Program(
+        [str(binaries() / "postgres"), "-D", str(place / "data"), *options],
+        FOLDER / f"{place.name}.log",
+        user=_user(),
         stop_signal=signal.SIGINT,
     )
-    address = f"postgres://agentadmin@/postgres?host={place}"
-    server.wait_for(lambda: _answers(address), "PostgreSQL")
-    return address
 
 
 def _answers(address: str) -> bool:
