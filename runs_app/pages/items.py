@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from runs_app.models import Interaction, Turn
+    from runs_app.pages.imported import OwnTime
 
 MAX_ARGUMENT = 300
 INLINE_LINES = 12
@@ -59,11 +60,18 @@ class Message:
     blocks: list[Shown]
     changed: bool = False
     in_context: bool = True
+    message_id: str = ""
+    redacted: bool = False
+    cut: str = ""
+    """What cut an answer off while it was written."""
+    own: OwnTime | None = None
+    """When it was by the file that it came in; None for what was said here."""
+    part: int = 0
 
     @property
     def anchor(self) -> str:
-        """Stable: the fact where it first stood."""
-        return f"m{self.seq}"
+        """Stable: the fact where it first stood, and which part of it, where calls divide it."""
+        return f"m{self.seq}-{self.part}" if self.part else f"m{self.seq}"
 
 
 @dataclass(slots=True)
@@ -92,7 +100,11 @@ class Call:
     result_seq: int | None = None
     pending: Interaction | None = None
     uncertain: bool = False
+    message_id: str = ""
+    result_id: str = ""
+    """The ids of the messages that hold the call and its result."""
     others: list[Shown] = field(default_factory=list)
+    own: OwnTime | None = None
     _text: str = ""
 
     @property
@@ -129,12 +141,15 @@ class Call:
     def final(self) -> str:
         """What a person said."""
         said = str((self.resolved or {}).get("decision") or "")
-        return {"approve": "allow", "deny": "deny"}.get(said, "")
+        return {"approve": "allow", "deny": "deny", "expired": "deny"}.get(said, "")
 
     @property
     def answered_by(self) -> str:
         """Who said it."""
-        by = (self.resolved or {}).get("by")
+        resolved = self.resolved or {}
+        if resolved.get("decision") == "expired":
+            return "the product, as time ran out"
+        by = resolved.get("by")
         return str(by.get("name") or "") if isinstance(by, dict) else ""
 
     @property
@@ -214,6 +229,9 @@ class Mark:
     text: str
     notes: list[str] = field(default_factory=list)
     level: str = ""
+
+    raw: bool = False
+    """Whether the fact's text is linked: there is nothing else to show of it."""
 
     @property
     def anchor(self) -> str:

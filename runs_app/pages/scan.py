@@ -5,17 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.journal.facts import ITEM_TYPES, FactType
+from agentadmin.engine.agents.calls import PARTIAL
+from agentadmin.engine.journal.facts import ITEM_TYPES, TURN_ENDS, FactType
 from agentadmin.engine.messages.blocks import ToolUseBlock
-from runs_app.pages.blocks import CALLS, RESULTS, raw_blocks, shown_blocks
-from runs_app.pages.items import Call, Item, Message, TurnHead
-from runs_app.pages.marks import mark_of
+from agentadmin.engine.state.redaction import is_redacted
+from runs_app.pages.blocks import CALLS, RESULTS, raw_blocks, shown_block
+from runs_app.pages.imported import own_time
+from runs_app.pages.items import Call, Item, Mark, Message, TurnHead
+from runs_app.pages.marks import mark_of, mark_read, mark_unread, told_mark, unreadable_mark
+from sessions_app.journal.unreadable import UNREADABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from agentadmin.engine.journal.facts import Fact
     from runs_app.models import Interaction, Turn
+    from runs_app.pages.blocks import Shown
     from sessions_app.selectors.transcript import Entry
 
 _HUMAN = "USER"
@@ -33,12 +38,14 @@ MARK_TYPES = (
     FactType.RUN_START,
     FactType.RUN_END,
     FactType.TURN_SUSPENDED,
+    FactType.TURN_PAUSED,
     FactType.TURN_RESUMED,
     FactType.TURN_COMPLETED,
     FactType.TURN_FAILED,
     FactType.TURN_CANCELLED,
 )
-SCANNED = (*CALL_TYPES, *MARK_TYPES)
+STEERING_TYPES = (FactType.INPUT_RECEIVED, FactType.INPUT_APPLIED)
+SCANNED = (*CALL_TYPES, *MARK_TYPES, *STEERING_TYPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,7 @@ class Scan:
     open: dict[str, Call] = field(default_factory=dict)
     asked: dict[str, Call] = field(default_factory=dict)
     heads: dict[str, TurnHead] = field(default_factory=dict)
+    told: dict[int, tuple[Fact, Mark]] = field(default_factory=dict)
 
     def run(self, entries: Sequence[Entry], facts: Iterable[Fact]) -> list[Item]:
         """Everything in order; `facts` are those that are no messages."""
@@ -79,19 +87,43 @@ class Scan:
     def _entry(self, entry: Entry) -> None:
         touched = entry.changed_seq or entry.seq
         self._head(entry.turn_id, entry.run_id, entry.seq, touched)
-        blocks = raw_blocks(entry.message)
-        unmatched = [b for b in blocks if b.get("type") in RESULTS and not self._result(b, entry)]
-        kept = [b for b in blocks if b.get("type") not in RESULTS]
-        shown = list(shown_blocks([*kept, *_orphans(unmatched)]))
-        role = str(entry.message.get("role") or "").upper()
+        shown: list[Shown] = []
+        parts = calls = 0
+        for block in raw_blocks(entry.message):
+            kind = block.get("type")
+            if kind in CALLS:
+                parts += self._message(entry, shown, touched, parts)
+                self._call(entry, calls, block, touched)
+                shown, calls = [], calls + 1
+            elif kind not in RESULTS:
+                shown.append(shown_block(block))
+            elif not self._result(block, entry):
+                shown.append(shown_block(_orphan(block)))
+        self._message(entry, shown, touched, parts)
+
+    def _message(self, entry: Entry, shown: list[Shown], touched: int, part: int) -> bool:
+        """What a message says between its calls; False when that is nothing."""
         if shown:
-            by = self._by(entry.message, role)
-            changed = entry.changed_seq is not None
-            self.items.append(
-                Message(entry.seq, touched, entry.at, by, role, shown, changed, entry.in_context)
-            )
-        for index, block in enumerate(b for b in kept if b.get("type") in CALLS):
-            self._call(entry, index, block, touched)
+            self.items.append(self._shown(entry, shown, touched, part))
+        return bool(shown)
+
+    def _shown(self, entry: Entry, shown: list[Shown], touched: int, part: int) -> Message:
+        role = str(entry.message.get("role") or "").upper()
+        return Message(
+            seq=entry.seq,
+            touched=touched,
+            at=entry.at,
+            by=self._by(entry.message, role),
+            role=role,
+            blocks=shown,
+            changed=entry.changed_seq is not None,
+            in_context=entry.in_context,
+            message_id=_id_of(entry),
+            redacted=is_redacted(entry.message),
+            cut=_cut(entry.message),
+            own=own_time(entry),
+            part=part,
+        )
 
     def _by(self, message: Mapping[str, Any], role: str) -> str:
         name = str(message.get("name") or "")
@@ -107,6 +139,8 @@ class Scan:
         call = Call(
             entry.seq, index, touched, entry.at, use.id, use.name, use.input, use.state, cut
         )
+        call.message_id = _id_of(entry)
+        call.own = own_time(entry, block)
         call.pending = self.about.pending.get(use.id)
         call.uncertain = use.id in self.about.uncertain
         self.open[use.id] = call
@@ -117,6 +151,7 @@ class Scan:
         if call is None:
             return False
         call.settle(block, entry.at, entry.changed_seq or entry.seq)
+        call.result_id = _id_of(entry)
         return True
 
     # --- Facts ----------------------------------------------------------------------------------
@@ -124,10 +159,33 @@ class Scan:
     def _fact(self, fact: Fact) -> None:
         self._head(fact.turn_id, fact.run_id, fact.seq, fact.seq)
         told = fact.payload
+        if UNREADABLE in told:
+            self.items.append(unreadable_mark(fact))
+            return
         if fact.type in CALL_TYPES:
             self._about_call(fact, told)
-        elif (mark := mark_of(fact)) is not None:
+            return
+        if fact.type in STEERING_TYPES and not fact.erased:
+            self._steering(fact)
+        if fact.type in TURN_ENDS:
+            self._end_steering(fact)
+        if (mark := mark_of(fact)) is not None:
             self.items.append(mark)
+
+    def _steering(self, fact: Fact) -> None:
+        if fact.type == FactType.INPUT_RECEIVED:
+            mark = told_mark(fact)
+            self.told[fact.seq] = (fact, mark)
+            self.items.append(mark)
+        elif known := self.told.pop(fact.payload.get("seq") or 0, None):
+            mark_read(known[1], known[0], fact.seq)
+
+    def _end_steering(self, fact: Fact) -> None:
+        """What the turn has not read by now it never will."""
+        for seq, (told, mark) in list(self.told.items()):
+            if told.turn_id == fact.turn_id:
+                mark_unread(mark, told, fact.seq)
+                del self.told[seq]
 
     def _about_call(self, fact: Fact, told: dict[str, Any]) -> None:
         call = self.open.get(str(told.get("call_id") or "")) or self.asked.get(
@@ -160,10 +218,26 @@ class Scan:
         head.run_id = run_id or head.run_id
 
 
-def _orphans(results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Results whose call is not on this page, shown as what they are."""
-    return [{**block, "type": f"result of {block.get('name') or 'a call'}"} for block in results]
+_CUTS = {"interrupt": "an interrupt", "shutdown": "the worker's shutdown"}
+
+
+def _cut(message: Mapping[str, Any]) -> str:
+    """What cut this answer off, in words; empty for a whole one."""
+    known = message.get("metadata")
+    cut = known.get(PARTIAL) if isinstance(known, dict) else None
+    return _CUTS.get(str(cut), "a lost call") if cut else ""
+
+
+def _orphan(result: dict[str, Any]) -> dict[str, Any]:
+    """A result whose call is not on this page, shown as what it is."""
+    return {**result, "type": f"result of {result.get('name') or 'a call'}"}
 
 
 def _bound[T](method: Callable[[T], None], value: T) -> Callable[[], None]:
     return lambda: method(value)
+
+
+def _id_of(entry: Entry) -> str:
+    """The message's own id; one without cannot be named."""
+    id_ = entry.message.get("id")
+    return id_ if isinstance(id_, str) else ""

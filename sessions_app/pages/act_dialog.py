@@ -11,6 +11,7 @@ from agentadmin.access.actor import ActorKind
 from agentadmin.engine.errors import AgentAdminError
 from agentadmin.engine.state import codec
 from agentadmin.problems import row
+from sessions_app.pages.audit import change_lines
 from sessions_app.pages.frame import tab_url
 from sessions_app.selectors.threads import state_at
 from sessions_app.services.update_state import OnBusy, update_agent_state
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
     from sessions_app.forms import OperationForm
     from sessions_app.models import AgentThread
-    from sessions_app.pages.acts import ActKind
+    from sessions_app.pages.act_kind import ActKind
     from sessions_app.services.idempotency import Answer
 
 MIN_REASON = 10
@@ -34,6 +35,8 @@ WIDENS = {
 BUSY_NOTE = "A run holds the thread: the change is applied between its steps and reported here."
 DRY_RUN = "dry run"
 ONE_LINE = 72
+NOTHING = "Nothing: the state is like that already."
+MOST_PLACES = 20
 
 
 @dataclass(slots=True)
@@ -96,7 +99,7 @@ class ActDialog:
             "cancel_url": tab_url(self.thread, kind.tab),
             "cancel_label": kind.keep,
             "title": kind.title.format(**words),
-            "lead": kind.lead,
+            "lead": kind.lead.format(**words),
             "button": kind.button.format(**words) if self.rehearsal else "Show what it would do",
             "icon": kind.icon,
             "danger": bool(self.rehearsal) and (kind.danger or self.rehearsal["widens"]),
@@ -115,13 +118,20 @@ class ActDialog:
 
     def _effects(self) -> Iterator[str]:
         """What changes, with the numbers that the header shows."""
-        yield from self.rehearsal["effects"] or ["Nothing: the state is like that already."]
+        yield from self.rehearsal["effects"] or self._told() or [NOTHING]
         if self.kind.op == "clear_context" and self.thread.context_tokens:
             yield f"{self.thread.context_tokens:,} tokens: the gauge goes to 0 %"
 
+    def _told(self) -> list[str]:
+        """The places that change where no sentence says what that means."""
+        lines = [line.text for line in change_lines(self.rehearsal["diff"]) if not line.sign]
+        return [f"Changes {text}" for text in lines[:MOST_PLACES]]
+
     def _words(self) -> dict[str, str]:
-        mode = str(self.form.data.get("mode", "")) if self.form.is_bound else ""
-        return {"name": self.thread.session.session_id, "mode": mode}
+        given = self.form.data if self.form.is_bound else {}
+        words = {name: str(given.get(name, "")) for name in ("mode", "decision", "version")}
+        words["decision"] = words["decision"].capitalize() or "Decide"
+        return {"name": self.thread.session.session_id, **words}
 
     def _hidden(self) -> list[tuple[str, str]]:
         hidden = [] if self.kind.fields else list(self.form.kept())

@@ -1,61 +1,19 @@
-"""The acts on a state that the pages offer: their words, their fields, what they leave alone."""
+"""The acts on a state that the pages offer, each one operation of `updateAgentState`."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from agentadmin.engine.errors import NotFound
 from sessions_app.forms import (
     ModeForm,
     NewRuleForm,
     NothingForm,
-    OperationForm,
     RuleKeyForm,
     SummaryForm,
 )
-
-if TYPE_CHECKING:
-    from agentadmin.engine.state.agent_state import AgentState
-
-_TIGHTER = ("Response to an incident", "Tighten after review", "Asked by owner", "Temporary grant")
-
-
-@dataclass(frozen=True, slots=True)
-class ActKind:
-    """One operation of `updateAgentState` as a dialog."""
-
-    op: str
-    form: type[OperationForm]
-    title: str
-    lead: str
-    button: str
-    permission: str
-    icon: str = ""
-    danger: bool = False
-    fields: str = ""
-    """The template of its fields; without one the dialog opens with its dry run."""
-    keep: str = "Keep it as it is"
-    leaves_title: str = "Changes"
-    reasons: tuple[str, ...] = ()
-    tab: str = "permissions"
-    touches_messages: bool = False
-
-    def stays(self, state: AgentState) -> list[str]:
-        """What the act leaves alone, with the numbers that a person would check."""
-        context = state.permission_context
-        rules = sum(1 for _ in context.rules())
-        if self.op == "clear_context":
-            return [
-                "the full history, for people",
-                f"{rules} rules, mode {context.mode}, "
-                f"{len(context.working_directories)} directories",
-                f"tools, {len(state.tasks_context.tasks)} tasks, plan",
-            ]
-        if self.tab == "permissions":
-            return ["messages, summary and history", "the other rules", "tools, tasks and plan"]
-        return ["messages and history", f"{rules} rules and the mode", "tools, tasks and plan"]
-
+from sessions_app.pages.act_kind import PERMISSION_REASONS, ActKind
+from sessions_app.pages.message_acts import MESSAGE_KINDS
+from sessions_app.pages.plan_acts import PLAN_KINDS
+from sessions_app.pages.version_acts import VERSION_KINDS
 
 KINDS = {
     kind.op: kind
@@ -89,6 +47,7 @@ KINDS = {
             button="Change the summary of {name}",
             permission="sessions:edit_summary",
             fields="sessions/_fields_summary.html",
+            initial=lambda state: {"summary": state.summary},
             keep="Keep the summary",
             reasons=("Wrong summary", "Personal data in summary", "Asked by owner"),
             tab="state",
@@ -103,7 +62,7 @@ KINDS = {
             button="Set mode {mode}",
             permission="permissions:edit",
             keep="Keep the mode",
-            reasons=_TIGHTER,
+            reasons=PERMISSION_REASONS,
         ),
         ActKind(
             op="add_rule",
@@ -114,7 +73,7 @@ KINDS = {
             permission="permissions:edit",
             fields="sessions/_fields_rule.html",
             keep="Add nothing",
-            reasons=_TIGHTER,
+            reasons=PERMISSION_REASONS,
         ),
         ActKind(
             op="remove_rule",
@@ -124,8 +83,11 @@ KINDS = {
             button="Remove the rule",
             permission="permissions:edit",
             keep="Keep the rule",
-            reasons=_TIGHTER,
+            reasons=PERMISSION_REASONS,
         ),
+        *PLAN_KINDS,
+        *MESSAGE_KINDS,
+        *VERSION_KINDS,
     )
 }
 

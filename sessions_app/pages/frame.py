@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
     from sessions_app.models import AgentThread
 
+REDACT = "sessions:redact"
 TABS = (
     ("conversation", "Conversation"),
     ("state", "State"),
     ("permissions", "Permissions"),
+    ("plan", "Plan & tasks"),
     ("runs", "Runs"),
+    ("history", "History"),
     ("audit", "Audit"),
 )
 
@@ -67,6 +70,7 @@ def thread_frame(actor: Actor, thread: AgentThread, tab: str) -> dict[str, Any]:
         "window": agent_window(thread.agent_id),
         "turn_number": thread.turns - thread.queued_turns,
         "controls": shown_controls(recent_controls(thread)),
+        "may_redact": actor.may(REDACT, session.namespace, thread.agent_id),
     }
 
 

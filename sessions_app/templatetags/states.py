@@ -77,6 +77,12 @@ STATES: dict[str, Look] = {
     "in_progress": Look("g-live", "In progress", "live"),
     "asking": Look("g-waiting", "Asking", "wait"),
     "allowed": Look("g-done", "Allowed", "good"),
+    # requirements and checks of a task
+    "candidate": Look("g-question", "Candidate", "wait"),
+    "confirmed": Look("g-done", "Confirmed", "good"),
+    "rejected": Look("g-deny", "Rejected", "bad"),
+    "passed": Look("g-done", "Passed", "good"),
+    "stale": Look("g-stalled", "Stale", "wait"),
     # tokens, accounts
     "active": Look("g-done", "Active", "good"),
     "revoked": Look("g-deny", "Revoked", "idle"),

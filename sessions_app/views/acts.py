@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
@@ -21,12 +21,14 @@ from sessions_app.pages.act_dialog import MIN_REASON, SHORT_REASON, ActDialog
 from sessions_app.pages.acts import act_kind
 from sessions_app.pages.answers import Notice, refused_password, show_dialog, show_done
 from sessions_app.pages.audit import change_lines
-from sessions_app.selectors.threads import thread_detail
+from sessions_app.selectors.threads import state_at, thread_detail
 from sessions_app.services.update_state import OnBusy
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
+    from sessions_app.models import AgentThread
+    from sessions_app.pages.act_kind import ActKind
     from sessions_app.services.idempotency import Answer
 
 MOST_CHANGES = 8
@@ -50,14 +52,19 @@ def _dialog(request: HttpRequest, thread_id: str, op: str) -> ActDialog:
     given = request.POST if request.method == "POST" else request.GET
     bound = given or not kind.form.base_fields
     actor = actor_from_request(request)
+    thread = thread_detail(actor, thread_id, kind.permission)
     return ActDialog(
         actor=actor,
-        thread=thread_detail(actor, thread_id, kind.permission),
+        thread=thread,
         kind=kind,
-        form=kind.form(given) if bound else kind.form(),
+        form=kind.form(given) if bound else kind.form(initial=_initial(kind, thread)),
         reason=given.get("reason", ""),
         on_busy=OnBusy.INTERRUPT if given.get("on_busy") == OnBusy.INTERRUPT else OnBusy.WAIT,
     )
+
+
+def _initial(kind: ActKind, thread: AgentThread) -> dict[str, Any]:
+    return {} if kind.initial is None else kind.initial(state_at(thread).state)
 
 
 def _submit(request: HttpRequest, dialog: ActDialog) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponse
@@ -45,7 +46,15 @@ def thread_state(request: HttpRequest, thread_id: str) -> HttpResponse:
 def _readable(request: HttpRequest, thread: AgentThread) -> HttpResponse:
     found = state_at(thread, number(request, "version"))
     document = found.state.to_dict()
+    may = partial(
+        actor_from_request(request).may,
+        namespace=thread.session.namespace,
+        agent_id=thread.agent_id,
+    )
     context = {
+        "may_summarise": may("sessions:edit_summary"),
+        "may_clear": may("sessions:clear"),
+        "may_patch": may("sessions:patch"),
         "found": found,
         "state": found.state,
         "rules": rule_count(found.state.permission_context),

@@ -47,7 +47,7 @@ class Visitor:
     def fragment(self, path: str, **query: Any) -> HttpResponse:
         return self.client.get(path, query, headers={"HX-Request": "true"})  # type: ignore[return-value]
 
-    def post(self, path: str, *, htmx: bool = False, **fields: Any) -> HttpResponse:
+    def post(self, path: str, /, *, htmx: bool = False, **fields: Any) -> HttpResponse:
         headers = {"HX-Request": "true"} if htmx else {}
         data = {**fields, "csrfmiddlewaretoken": self._token()}
         return self.client.post(path, data, headers=headers)  # type: ignore[return-value]

@@ -19,7 +19,7 @@ PRIORITIES = ("high", "medium", "low")
 MAX_TODOS = 1000
 MAX_CONTENT = 10_000
 _FIELDS = frozenset({"content", "status", "priority"})
-_MARKS = {TaskState.COMPLETED: "x", TaskState.IN_PROGRESS: "~", TaskState.PENDING: " "}
+MARKS = {TaskState.COMPLETED: "x", TaskState.IN_PROGRESS: "~", TaskState.PENDING: " "}
 
 
 def with_todos(context: TasksContext, given: Reader, now: datetime, place: str) -> TasksContext:
@@ -86,4 +86,4 @@ def told(context: TasksContext) -> str:
 def _line(task: Task) -> str:
     priority = task.metadata.get("priority")
     more = f" (priority: {priority})" if priority else ""
-    return f"- [{_MARKS[task.state]}] {task.subject}{more}"
+    return f"- [{MARKS[task.state]}] {task.subject}{more}"
