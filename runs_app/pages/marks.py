@@ -56,12 +56,12 @@ def _baseline(fact: Fact, told: Payload) -> Mark | None:
     source, count = str(told.get("source") or ""), told.get("count") or 0
     if source in {"", "new"}:
         return None
-    return _line(
-        fact,
-        "fold",
-        f"Imported from {source}: {count} message{'' if count == 1 else 's'}, with the times "
-        "of the file; imported",
-    )
+    origin = told.get("from")
+    if source == "fork" and isinstance(origin, dict):
+        place = f"version {origin.get('version')} of {origin.get('session_id')}"
+        return _line(fact, "fold", f"Forked from {place}: {count} messages")
+    counted = f"{count} message{'' if count == 1 else 's'}"
+    return _line(fact, "fold", f"{counted} with the file’s own times. Imported from {source}")
 
 
 def _recovered(fact: Fact, told: Payload) -> Mark | None:
