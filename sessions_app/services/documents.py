@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.errors import DecodeError, InvalidInput, TooLarge
-from agentadmin.engine.identity import new_hex
+from agentadmin.engine.errors import DecodeError, TooLarge
 from agentadmin.engine.state import codec, interop
-from agentadmin.engine.state.agent_state import AgentState
 from agentadmin.engine.state.interop import Format, java
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from agentadmin.engine.state.agent_state import AgentState
 
 MAX_BYTES = 32 * 1024 * 1024
 
@@ -28,9 +26,6 @@ _ARCHIVES = {
 }
 _TAR_MARK, _TAR_OFFSET = b"ustar", 257
 _BOM = b"\xef\xbb\xbf"
-
-_STATE_FIELDS = frozenset(AgentState.new().to_dict()) | {"thread_id"}
-_LEGACY_FIELDS = frozenset({"memory_messages", "toolkit_activeGroups", "activeGroups"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +80,7 @@ def _listed(part: Any) -> str:
 
 def _read(text: str, value: Any, format: str) -> Document:
     kind = interop.detect(value) if format == "auto" else interop.named(format)
-    legacy = _legacy(value)
-    state = interop.read(value, kind) if legacy is None else legacy
-    return Document(text, value, kind, state, legacy is not None)
+    return Document(text, value, kind, interop.read(value, kind), java.is_legacy(value))
 
 
 def _refuse_archive(data: bytes) -> None:
@@ -116,36 +109,6 @@ def _line(number: int, line: bytes) -> Any:
         return codec.loads(line)
     except DecodeError as error:
         raise DecodeError(f"line {number}: {error.detail}") from None
-
-
-def _legacy(value: Any) -> AgentState | None:
-    """The state of a 1.x session: its messages, its tool groups, or both."""
-    if isinstance(value, list):
-        return _of_memory(value, None)
-    if not isinstance(value, dict):
-        raise DecodeError("must be an object: a state")
-    if not value or _STATE_FIELDS & value.keys():
-        return None
-    if _is_message(value):
-        return _of_memory([value], None)
-    if not _LEGACY_FIELDS & value.keys():
-        raise DecodeError("holds none of the fields of a state, such as session_id or context")
-    groups = value if "activeGroups" in value else value.get("toolkit_activeGroups")
-    messages = value.get("memory_messages")
-    if messages is not None and not isinstance(messages, list):
-        raise DecodeError("must be an array", path="memory_messages")
-    return _of_memory(messages, groups)
-
-
-def _is_message(value: Mapping[str, Any]) -> bool:
-    return "role" in value and "content" in value
-
-
-def _of_memory(messages: list[Any] | None, groups: Any) -> AgentState:
-    state = java.read_legacy(messages, groups, session_id=new_hex(), user_id=None)
-    if state is None:
-        raise InvalidInput("There is no message and no tool group in it.")
-    return state
 
 
 def _storable(data: bytes, value: Any) -> str:

@@ -9,6 +9,7 @@ from agentadmin.engine.identity import MAIN_THREAD, new_hex
 from agentadmin.engine.messages import Msg
 from agentadmin.engine.state.agent_state import SUMMARY_BLOCKS, AgentState
 from agentadmin.engine.state.interop.aside import ASIDE, FIELDS, LAYOUT, aside_of, meaningful
+from agentadmin.engine.state.interop.foreign import LEGACY_FIELDS, STATE_FIELDS
 from agentadmin.engine.state.interop.formats import Format
 from agentadmin.engine.state.interop.java_blocks import NO_PLACE
 from agentadmin.engine.state.interop.java_messages import java_context
@@ -27,23 +28,27 @@ if TYPE_CHECKING:
 
 _UNKNOWN = "AgentScope for Java does not know this field"
 _KNOWN = frozenset(AgentState.new("", None).to_dict())
-LEGACY_FIELDS = frozenset({"memory_messages", "toolkit_activeGroups", "activeGroups"})
+
+
+def is_legacy(document: Any) -> bool:
+    """Whether it is what AgentScope 1.x kept: messages, one message or tool groups, no state."""
+    if not isinstance(document, dict):
+        return isinstance(document, list)
+    if STATE_FIELDS & document.keys():
+        return False
+    return bool(LEGACY_FIELDS & document.keys()) or document.keys() >= {"role", "content"}
 
 
 def read(document: Any) -> AgentState:
     """The state of a document: a state, or the messages or groups of a 1.x session."""
+    if not is_legacy(document):
+        return AgentState.from_dict(document)
     if isinstance(document, list):
         return _legacy(document, None)
-    reader = Reader(document)
-    if _KNOWN & reader.raw.keys():
-        return AgentState.from_dict(document)
-    if "role" in reader.raw and "content" in reader.raw:
+    if not LEGACY_FIELDS & document.keys():
         return _legacy([document], None)
-    if LEGACY_FIELDS & reader.raw.keys():
-        groups = document if "activeGroups" in document else document.get("toolkit_activeGroups")
-        messages = reader.array("memory_messages") or None
-        return _legacy(messages, groups)
-    return AgentState.from_dict(document)
+    groups = document if "activeGroups" in document else document.get("toolkit_activeGroups")
+    return _legacy(Reader(document).array("memory_messages") or None, groups)
 
 
 def write(state: AgentState, source: Source | None = None) -> Written:
