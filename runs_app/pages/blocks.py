@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+from sessions_app.journal.unreadable import UNREADABLE
 
 MAX_TEXT = 64 * 1024
 _MEDIA = {"image": "image", "audio": "audio", "video": "video", "data": "file"}
@@ -32,6 +31,8 @@ class Shown:
 
 def raw_blocks(message: Any) -> list[dict[str, Any]]:
     """A message's blocks, whatever shape its content has; plain text is one text block."""
+    if isinstance(message, dict) and UNREADABLE in message:
+        return [{"type": UNREADABLE, **message[UNREADABLE]}]
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):
         return [{"type": "text", "text": content}]
@@ -40,16 +41,11 @@ def raw_blocks(message: Any) -> list[dict[str, Any]]:
     return [b if isinstance(b, dict) else {"type": "unreadable", "value": b} for b in content]
 
 
-def shown_blocks(blocks: Sequence[dict[str, Any]]) -> Iterator[Shown]:
-    """The blocks that a message itself shows; calls and results are shown as pairs."""
-    for block in blocks:
-        if block.get("type") not in CALLS | RESULTS:
-            yield shown_block(block)
-
-
 def shown_block(block: dict[str, Any]) -> Shown:
     """One block, bounded in size."""
     kind = str(block.get("type", ""))
+    if kind == UNREADABLE:
+        return Shown("unreadable", str(block.get("why") or ""), note=str(block.get("field") or ""))
     if kind == "text":
         return _text("text", block.get("text"))
     if kind == "thinking":

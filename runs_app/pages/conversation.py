@@ -5,21 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from django.db.models import Q
+from django.db.models import Max, Q
 
 from agentadmin.engine.journal.facts import ITEM_TYPES, Fact, FactType
-from agentadmin.engine.journal.projection import input_seq, item_of
+from agentadmin.engine.journal.projection import input_seq
 from agentadmin.engine.state import codec
 from runs_app.models import Turn
+from runs_app.pages.blocks import CALLS, raw_blocks
 from runs_app.pages.scan import SCANNED, Scan, Surroundings
 from runs_app.selectors.interactions import open_interactions
 from runs_app.states import TurnState
 from sessions_app.journal.reading import facts_at
 from sessions_app.journal.rows import read_facts
-from sessions_app.selectors.transcript import Entry, transcript
+from sessions_app.journal.unreadable import kindly
+from sessions_app.models import JournalFact
+from sessions_app.selectors.transcript import Entry, shown_message, transcript
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from runs_app.pages.items import Item
     from sessions_app.models import AgentThread
@@ -45,10 +48,10 @@ def conversation(thread: AgentThread, *, before: int | None = None) -> Conversat
     first = page.items[0].seq if page.items and page.before is not None else 0
     upto = thread.head_seq + 1 if before is None else before
     wanted = Q(thread_id=thread.id, seq__gte=first, type__in=SCANNED)
-    facts = read_facts(wanted & Q(seq__lt=upto), MOST_FACTS)
+    facts = read_facts(wanted & Q(seq__lt=upto), MOST_FACTS, decode=kindly)
     entries = list(page.items)
     if before is not None:
-        ahead = read_facts(_ahead(thread, before), MOST_FACTS)
+        ahead = read_facts(_ahead(thread, before), MOST_FACTS, decode=kindly)
         facts += [fact for fact in ahead if fact.type not in ITEM_TYPES]
         entries += _entries(ahead, thread)
     items = Scan(_surroundings(thread, entries, facts)).run(entries, facts)
@@ -58,13 +61,13 @@ def conversation(thread: AgentThread, *, before: int | None = None) -> Conversat
 def news(thread: AgentThread, after: int) -> Conversation | None:
     """What facts after a seq touched, from the turns that they belong to; None when it is much."""
     known = Q(thread_id=thread.id, type__in=(*SCANNED, *ITEM_TYPES))
-    fresh = read_facts(known & Q(seq__gt=after), MOST_NEWS)
+    fresh = read_facts(known & Q(seq__gt=after), MOST_NEWS, decode=kindly)
     if len(fresh) == MOST_NEWS:
         return None
     turns = {fact.turn_id for fact in fresh if fact.turn_id}
     recent = Q(seq__lte=after, seq__gt=after - MOST_FACTS, turn_id__in=turns)
-    older = read_facts(known & recent, MOST_FACTS) if turns else []
-    facts = [*older, *fresh]
+    older = read_facts(known & recent, MOST_FACTS, decode=kindly) if turns else []
+    facts = [*_callers(thread, [*older, *fresh]), *older, *fresh]
     entries = _entries(facts, thread)
     items = Scan(_surroundings(thread, entries, facts)).run(entries, facts)
     return Conversation([item for item in items if item.touched > after], None)
@@ -83,6 +86,27 @@ def head_turn(thread: AgentThread) -> Turn | None:
     return Turn.objects.filter(id=thread.active_turn_id).first()
 
 
+def _callers(thread: AgentThread, facts: Sequence[Fact]) -> list[Fact]:
+    """The message whose calls these facts answer, where it came before their turn: an import's."""
+    answered = {fact.payload.get("call_id") for fact in facts if fact.type in _RESULTS} - {None}
+    made = {call for fact in facts for call in _calls_in(fact)}
+    if not answered - made:
+        return []
+    before = JournalFact.objects.filter(
+        thread_id=thread.id, type=FactType.MESSAGE_ASSISTANT, seq__lt=min(f.seq for f in facts)
+    )
+    newest = before.aggregate(newest=Max("seq"))["newest"]
+    return facts_at(str(thread.id), [newest], decode=kindly) if newest else []
+
+
+def _calls_in(fact: Fact) -> Iterator[str]:
+    """The ids of the calls of an assistant message."""
+    if fact.type == FactType.MESSAGE_ASSISTANT:
+        for block in raw_blocks(fact.payload.get("message")):
+            if block.get("type") in CALLS:
+                yield str(block.get("id"))
+
+
 def _ahead(thread: AgentThread, before: int) -> Q:
     """The results and decisions of calls that end an older page stand right behind it."""
     return Q(thread_id=thread.id, seq__gte=before, seq__lt=before + AHEAD, type__in=_RESULTS)
@@ -92,19 +116,21 @@ def _entries(facts: Sequence[Fact], thread: AgentThread) -> list[Entry]:
     """Messages from facts: a later fact with the same key replaces the earlier one in place."""
     items = [fact for fact in facts if fact.type in ITEM_TYPES]
     sources = [seq for seq in map(input_seq, items) if seq is not None]
-    known = {fact.seq: fact for fact in (*facts, *facts_at(str(thread.id), sources))}
+    inputs = facts_at(str(thread.id), sources, decode=kindly)
+    known = {fact.seq: fact for fact in (*facts, *inputs)}
     made: dict[str, Entry] = {}
     for fact in items:
-        item = item_of(fact, known)
-        first = made.get(item.key)
-        made[item.key] = Entry(
+        given = fact.payload.get("item")
+        key = given if isinstance(given, str) else f"?{fact.seq}"
+        first = made.get(key)
+        made[key] = Entry(
             seq=first.seq if first else fact.seq,
-            item=item.key,
+            item=key,
             type=fact.type,
             at=first.at if first else fact.occurred_at,
             turn_id=first.turn_id if first else fact.turn_id,
             run_id=fact.run_id,
-            message=item.msg.to_dict(),
+            message=shown_message(fact, known),
             in_context=True,
             changed_seq=fact.seq if first else None,
         )
