@@ -25,10 +25,10 @@ def reader() -> AsyncRedis:
     )
 
 
-def commands_sync() -> Redis:
+def commands_sync(timeout: float = TIMEOUT) -> Redis:
     """The same as `commands`, for code outside of a loop."""
     return Redis.from_url(
-        settings.REDIS_URL, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT
+        settings.REDIS_URL, socket_timeout=timeout, socket_connect_timeout=timeout
     )
 
 

@@ -96,6 +96,8 @@ AUDIT_FLUSH_SECONDS: float | None = 1.0
 # Processes tell what they have counted so often (seconds); none (tests) leaves it to whoever asks.
 METRICS_SECONDS: float | None = 5.0
 METRIC_SOURCES = ["runs_app.metering.gauges"]
+# What one token or account may ask for: requests a second, and how many at once (contract §3).
+RATE_LIMITS = {"writes": (250, 500), "reads": (1000, 2000)}
 # Whose X-Forwarded-For is believed: addresses or networks.
 TRUSTED_PROXIES = env.items("TRUSTED_PROXIES")
 

@@ -11,6 +11,7 @@ from ninja.utils import check_csrf
 from agentadmin.access.actor import Actor, ActorKind
 from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.errors import CsrfFailed
+from agentadmin.access.limits import limit
 from agentadmin.access.refusals import record_refusal
 from agentadmin.engine.errors import AgentAdminError, NotAuthenticated
 
@@ -42,6 +43,7 @@ class ActorAuth(AuthBase):
             raise NotAuthenticated
         if actor.kind is ActorKind.USER and check_csrf(request) is not None:
             raise CsrfFailed
+        limit(actor, request.method or "GET")
         if self.permission is not None:
             actor.require(self.permission)
         request.actor = actor  # type: ignore[attr-defined]

@@ -16,10 +16,11 @@ from django.utils.deprecation import MiddlewareMixin
 from django.utils.functional import SimpleLazyObject
 
 from agentadmin.access.authentication import actor_from_request
+from agentadmin.access.limits import SAFE, limit
 from agentadmin.access.refusals import record_refusal
 from agentadmin.access.routes import PUBLIC, SIGNED_IN, is_api, permission_of
 from agentadmin.access.views import carried_fields
-from agentadmin.engine.errors import AgentAdminError, NotAuthenticated, StepUpRequired
+from agentadmin.engine.errors import AgentAdminError, NotAuthenticated, RateLimited, StepUpRequired
 from agentadmin.logs import bind_named
 from agentadmin.problems import of_error
 
@@ -70,13 +71,18 @@ def error_page(request: HttpRequest, error: AgentAdminError) -> HttpResponse:
         return render(request, "access/step_up.html", context, status=403)
     context = of_error(error)
     template = _TEMPLATES.get(context["status"], "error.html")
-    return render(request, template, context, status=context["status"])
+    response = render(request, template, context, status=context["status"])
+    if isinstance(error, RateLimited):
+        response["Retry-After"] = f"{error.retry_after:.0f}"
+    return response
 
 
 def _admit(request: HttpRequest, permission: str) -> None:
     actor = actor_from_request(request)
     if not actor.is_authenticated:
         raise NotAuthenticated
+    if request.method not in SAFE:
+        limit(actor, request.method or "POST")
     if permission != SIGNED_IN:
         actor.require(permission)
     request.actor = actor  # type: ignore[attr-defined]
