@@ -149,3 +149,13 @@ def _fact(row: tuple[Any, ...], texts: dict[bytes, str | None], decode: Decode) 
     return Fact(
         seq, type_, payload, turn_id, run_id, step_id, required, at, epoch, commit, salt is None
     )
+
+
+def stored_text(fact: Fact, thread_id: Any, using: str = "default") -> str | None:
+    """A fact's payload as it is stored, also where it cannot be decoded."""
+    facts = JournalFact.objects.using(using).filter(thread_id=thread_id, seq=fact.seq)
+    text = facts.values_list("payload", flat=True).first()
+    if text is not None:
+        return text
+    outside = Payload.objects.using(using).filter(thread_id=thread_id, commit=fact.commit)
+    return outside.values_list("text", flat=True).first()

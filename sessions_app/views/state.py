@@ -13,6 +13,8 @@ from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.routes import requires
 from agentadmin.engine.errors import DecodeError, InvalidInput, NotFound, StateUnreadable
 from agentadmin.engine.state import codec
+from sessions_app.journal.rows import stored_text
+from sessions_app.journal.unreadable import UNREADABLE
 from sessions_app.pages.frame import thread_page
 from sessions_app.pages.history import may_act
 from sessions_app.pages.rules import rule_count
@@ -90,7 +92,8 @@ def fact_raw(request: HttpRequest, thread_id: str, seq: int) -> HttpResponse:
     found = fact_page(thread, after=max(seq - 1, 0), limit=1).items
     if not found or found[0].seq != seq:
         raise NotFound(f"This thread has no fact {seq}.")
-    return _text(codec.pretty(found[0].payload), f"fact-{seq}.json")
+    stored = stored_text(found[0], thread.id) if UNREADABLE in found[0].payload else None
+    return _text(stored or codec.pretty(found[0].payload), f"fact-{seq}.json")
 
 
 def number(request: HttpRequest, name: str) -> int | None:
