@@ -41,6 +41,7 @@ def scene(product: Product) -> Scene:
         asked = _get(client, f"/interactions?thread_id={found['tea-kitchen']}")["items"][0]
         entry = _get(client, "/audit?limit=1")["items"][0]["id"]
         job = _erased(client)
+        _plan(client, found["office-supplies"])
     done, waits = f"/threads/{found['office-supplies']}", f"/threads/{found['tea-kitchen']}"
     long = f"/threads/{found['stocktaking']}"
     return Scene(
@@ -60,6 +61,11 @@ def scene(product: Product) -> Scene:
             "state": f"/threads/{found['from-java']}/state",
             "raw state": f"/threads/{found['from-java']}/state?pointer=/context",
             "permissions": f"/threads/{found['from-java']}/permissions",
+            "plan": f"{done}/plan",
+            "set to-dos": f"{done}/act/set_todos",
+            "begin task": f"{done}/act/begin_task",
+            "redact": f"{done}/act/redact_message",
+            "patch": f"{done}/act/json_patch",
             "runs": f"{done}/runs",
             "a session's audit": f"{done}/audit",
             "run": f"/runs/{run}",
@@ -94,6 +100,25 @@ def _get(client: Any, path: str) -> Any:
 
 def _thread(client: Any, session_id: str) -> str:
     return str(_get(client, f"/sessions/{session_id}")["threads"][0]["id"])
+
+
+def _plan(client: Any, thread_id: str) -> None:
+    """Plan mode, to-dos in every state, and a task with a requirement that was decided."""
+    todos = [
+        {"content": "Count the pens", "status": "completed"},
+        {"content": "Order paper", "status": "in_progress", "priority": "high"},
+        {"content": "w" * 200},
+    ]
+    needs = [{"id": "r1", "text": "Nothing is ordered twice"}, {"id": "r2", "text": "By Friday"}]
+    operations = [
+        {"op": "enter_plan_mode"},
+        {"op": "set_todos", "todos": todos},
+        {"op": "begin_task", "objective": "Keep the shelf full", "requirements": needs},
+        {"op": "decide_requirement", "id": "r1", "decision": "confirm"},
+        {"op": "set_subject_version", "subject_version": "shelf-7"},
+    ]
+    wanted = {"reason": "test data", "operations": operations}
+    assert client.patch(f"/threads/{thread_id}/state", json=wanted).is_success
 
 
 def _erased(client: Any) -> str:

@@ -77,7 +77,7 @@ def test_the_tab_shows_plan_todos_task_and_requirements(visit: Visit, thread: Ag
     told = text(page)
     for words in ("Plan mode On", "plans/PLAN.md", "2 open, revision 3", "In progress write <b>"):
         assert words in told
-    for words in ("priority high", "ship it", "Candidate it runs", "sha-1", "Leave plan mode"):
+    for words in ("priority high", "ship it", "Candidate", "it runs", "sha-1", "Leave plan mode"):
         assert words in told
     assert "<h1>First</h1>" in html(page) or "First" in told
     assert "<script>alert" not in html(page)
