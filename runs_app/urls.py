@@ -30,8 +30,10 @@ urlpatterns = [
     path("runs/<path:run_id>", runs.run_page, name="run"),
     path("help", help.help_page, name="help"),
     path("approvals", approvals.approvals, name="approvals"),
+    path("inbox/count", approvals.inbox_count, name="inbox_count"),
     path("approvals/<path:interaction_id>/respond", approvals.respond, name="respond"),
     path("approvals/<path:interaction_id>/allow-rule", allowing.allow_rule, name="allow_rule"),
+    path("approvals/<path:interaction_id>/allow-once", allowing.allow_once, name="allow_once"),
     path("approvals/<path:interaction_id>/edit", allowing.allow_edited, name="allow_edited"),
     # Ids of imported questions are any text, so the bare address comes last.
     path("approvals/<path:interaction_id>", approvals.approval, name="approval"),

@@ -10,7 +10,7 @@ from django.urls import reverse
 from agentadmin.access.actor import ActorKind
 from agentadmin.engine.state import codec
 from runs_app.forms import ArgumentsForm
-from runs_app.pages.approval import arguments_of
+from runs_app.pages.approval import arguments_of, findings_of
 from runs_app.services.respond import respond_interaction
 from sessions_app.pages.act_dialog import MIN_REASON, SHORT_REASON, WIDENS
 from sessions_app.pages.answers import Notice
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from agentadmin.access.actor import Actor
     from runs_app.models import Interaction
+    from runs_app.pages.approval import Finding
 
 _STAYS = ["this approval is for this one call", "every other rule", "messages, tasks and plan"]
 
@@ -44,7 +45,7 @@ class Allowing:
         """What is wrong with the fields, for the dialog to show."""
         if len(self.reason.strip()) < MIN_REASON:
             return {"reason_error": SHORT_REASON}
-        return {} if self.how == "rule" or self.form.is_valid() else {"form": self.form}
+        return {} if self.how != "edited" or self.form.is_valid() else {"form": self.form}
 
     @property
     def form(self) -> ArgumentsForm:
@@ -60,7 +61,7 @@ class Allowing:
 
     def do(self) -> Notice:
         """Approve. Raises what the service does."""
-        more: dict[str, Any] = {"rules": self.rules}
+        more: dict[str, Any] = {"rules": self.rules if self.how == "rule" else []}
         if self.how == "edited":
             form = self.form
             form.full_clean()
@@ -77,15 +78,15 @@ class Allowing:
 
     def shown(self) -> dict[str, Any]:
         """The dialog's context."""
-        name = "allow_rule" if self.how == "rule" else "allow_edited"
+        words = {"rule": self._rule_words, "once": self._once_words, "edited": self._edit_words}
         return {
-            "url": reverse(name, args=[self.asked.id]),
+            "url": reverse(f"allow_{self.how}", args=[self.asked.id]),
             "cancel_url": reverse("approval", args=[self.asked.id]),
             "cancel_label": "Decide later",
             "version": None,
             "reason": self.reason,
             "asked": self.asked,
-            **(self._rule_words() if self.how == "rule" else self._edit_words()),
+            **words[self.how](),
             **self.notes,
         }
 
@@ -104,6 +105,23 @@ class Allowing:
             "step_up": asks,
         }
 
+    def _once_words(self) -> dict[str, Any]:
+        found = findings_of(self.asked.input)
+        return {
+            "title": f"Allow {self.asked.tool} once",
+            "lead": "Exactly this call runs. Read again what is unusual about it.",
+            "button": f"Allow {self.asked.tool} once",
+            "danger": bool(found),
+            "leaves_title": "Runs",
+            "leaves": [f"{self.asked.tool}, once, with the arguments below"],
+            "leaves_css": "changes",
+            "leaves_icon": "arrow",
+            "stays": _STAYS,
+            "patch": codec.pretty(codec.loads(self.asked.input)),
+            "patch_title": "Exact call",
+            "warning": _warning(found),
+        }
+
     def _edit_words(self) -> dict[str, Any]:
         return {
             "title": f"Edit the call of {self.asked.tool}",
@@ -115,6 +133,14 @@ class Allowing:
             "arguments": self.given.get("input") or codec.pretty(codec.loads(self.asked.input)),
             "names": [argument.name for argument in arguments_of(self.asked.input)],
         }
+
+
+def _warning(found: list[Finding]) -> dict[str, str] | None:
+    """What is unusual about a call, above everything else in its dialog."""
+    if not found:
+        return None
+    text = " ".join(f"{finding.title} {finding.text}" for finding in found)
+    return {"level": "bad", "title": "Look twice.", "text": text}
 
 
 def _rule_text(rule: dict[str, Any]) -> str:

@@ -107,6 +107,16 @@ def arguments_of(text: str) -> list[Argument]:
     ]
 
 
+def warnings_in(text: str) -> int:
+    """How many reasons there are to look twice; a very long call is only read when it is opened."""
+    return len(findings_of(text)) if len(text) <= MAX_ARGUMENT else 0
+
+
+def findings_of(text: str) -> list[Finding]:
+    """The reasons to look twice at these arguments."""
+    return list(_findings(arguments_of(text)))
+
+
 def _findings(arguments: list[Argument]) -> list[Finding]:
     found = []
     for argument in arguments:

@@ -36,6 +36,13 @@ def allow_rule(request: HttpRequest, interaction_id: str) -> HttpResponse:
 
 @requires(READ)
 @require_http_methods(METHODS)
+def allow_once(request: HttpRequest, interaction_id: str) -> HttpResponse:
+    """Approve exactly this call, after a second look."""
+    return _allow(request, interaction_id, "once")
+
+
+@requires(READ)
+@require_http_methods(METHODS)
 def allow_edited(request: HttpRequest, interaction_id: str) -> HttpResponse:
     """Approve with other arguments."""
     return _allow(request, interaction_id, "edited")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.http import JsonResponse
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST, require_safe
@@ -16,8 +18,15 @@ from agentadmin.engine.errors import AgentAdminError, AlreadyDecided
 from agentadmin.problems import row
 from runs_app.forms import RespondForm
 from runs_app.pages.approval import Card, card_of
+from runs_app.pages.inbox import inbox_rows, rule_text
 from runs_app.policies import RESPOND
-from runs_app.selectors.interactions import interaction_detail, interaction_page
+from runs_app.selectors.interactions import (
+    decided_page,
+    interaction_detail,
+    interaction_page,
+    open_count,
+    rule_that_asked,
+)
 from runs_app.services.respond import respond_interaction
 from runs_app.states import InteractionStatus
 from sessions_app.pages.frame import is_fragment
@@ -28,12 +37,13 @@ if TYPE_CHECKING:
     from runs_app.models import Interaction
 
 CARD = "runs/_card.html"
+DECIDED = "decided"
 
 
 @requires(READ)
 @require_safe
 def approvals(request: HttpRequest) -> HttpResponse:
-    """Everything that waits for a person, who waits longest first."""
+    """Everything that waits for a person, who waits longest first; or what was decided."""
     return _inbox(request, None)
 
 
@@ -44,18 +54,35 @@ def approval(request: HttpRequest, interaction_id: str) -> HttpResponse:
     return _inbox(request, interaction_detail(actor_from_request(request), interaction_id))
 
 
+@requires(READ)
+@require_safe
+def inbox_count(request: HttpRequest) -> HttpResponse:
+    """How many questions wait, for the badge of an open page."""
+    return JsonResponse({"approvals": open_count(actor_from_request(request))})
+
+
 def _inbox(request: HttpRequest, chosen: Interaction | None) -> HttpResponse:
     actor = actor_from_request(request)
-    cursor = request.GET.get("cursor")
-    page = interaction_page(actor, status=InteractionStatus.PENDING, cursor=cursor)
+    cursor, decided = request.GET.get("cursor"), request.GET.get("show") == DECIDED
+    page = (
+        decided_page(actor, cursor=cursor)
+        if decided
+        else interaction_page(actor, status=InteractionStatus.PENDING, cursor=cursor)
+    )
     first = chosen or next(iter(page.items), None)
+    kept = {"show": DECIDED} if decided else {}
+    older = urlencode(kept | {"cursor": page.next_cursor}) if page.next_cursor else ""
     context = {
         "nav": "approvals",
-        "page": page,
+        "rows": inbox_rows(page.items, chosen),
+        "waiting": open_count(actor),
+        "decided": decided,
+        "suffix": f"?{urlencode(kept)}" if kept else "",
         "chosen": first,
         "card": card_of(actor, first) if first else None,
-        "older_url": f"?cursor={page.next_cursor}" if page.next_cursor else "",
-        "newer_url": "?" if cursor else "",
+        "rule": rule_text(rule_that_asked(first)) if first else "",
+        "older_url": f"?{older}" if older else "",
+        "newer_url": f"?{urlencode(kept)}" if cursor else "",
         "alone": True,
     }
     return render(request, "runs/approvals.html", context)

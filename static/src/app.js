@@ -2,8 +2,10 @@
 import "./frame/htmx.js";
 import { startChanges } from "./frame/changes.js";
 import { startCopy } from "./frame/copy.js";
+import { startCounts } from "./frame/counts.js";
 import { startDialogs } from "./frame/dialog.js";
 import { startFleet } from "./live/fleet.js";
+import { startInbox } from "./live/decided.js";
 import { startImport } from "./import/import.js";
 import { startKeys } from "./frame/keys.js";
 import { startLive } from "./live/live.js";
@@ -28,6 +30,8 @@ function start() {
   startKeys();
   startLive();
   startFleet();
+  startInbox();
+  startCounts();
   startImport();
 }
 

@@ -62,7 +62,7 @@ def test_deny_is_the_first_and_the_primary_button(
     asked(thread, talk)
     page = html(visit("approver").get("/approvals"))
     assert '<button class="btn primary" name="decision" value="deny"' in page
-    assert page.index('value="deny"') < page.index('value="approve"')
+    assert page.index('value="deny"') < page.index("Allow once")
 
 
 def test_one_answer_wins_and_the_other_hears_whose(
@@ -175,3 +175,67 @@ def test_what_another_decided_meanwhile_shows_when_the_card_is_opened(
     page = text(visit("approver").get(f"/approvals/{question.id}"))
     assert "Denied" in page
     assert "by tests" in page
+
+
+def test_what_is_unusual_is_read_again_before_it_is_allowed(
+    visit: Visit, thread: AgentThread, talk: Talk
+) -> None:
+    question = asked(thread, talk)
+    page = html(visit("approver").get("/approvals"))
+    assert f'href="/approvals/{question.id}/allow-once" data-dialog data-key="a"' in page
+    assert "1 warning" in text(visit("approver").get("/approvals"))
+    dialog = text(visit("approver").fragment(f"/approvals/{question.id}/allow-once"))
+    assert "Look twice. 1 hidden character." in dialog
+    short = visit("approver").post(f"/approvals/{question.id}/allow-once", htmx=True, reason="ok")
+    assert short.status_code == 422
+    visit("approver").post(f"/approvals/{question.id}/allow-once", htmx=True, reason=REASON)
+    question.refresh_from_db()
+    assert (question.status, question.reason) == ("approved", REASON)
+
+
+def test_the_rule_that_asked_is_named(visit: Visit, thread: AgentThread, talk: Talk) -> None:
+    from sessions_app.services.update_state import update_agent_state
+
+    rule = {"behavior": "ask", "tool_name": "calculator", "rule_content": None, "source": "ops"}
+    update_agent_state(
+        actor=SYSTEM, thread=thread, reason="look", operations=[{"op": "add_rule", **rule}]
+    )
+    asked(thread, talk, '/tool calculator {"expression": "1"}')
+    assert "calculator (ask, source ops)" in text(visit("approver").get("/approvals"))
+
+
+def test_decided_questions_stand_under_a_filter_with_who_decided(
+    visit: Visit, thread: AgentThread, talk: Talk
+) -> None:
+    question = asked(thread, talk)
+    assert "Nothing was decided yet" in text(visit("approver").get("/approvals?show=decided"))
+    visit("approver").post(
+        f"/approvals/{question.id}/respond", decision="deny", call_hash=question.call_hash
+    )
+    waiting = text(visit("operator").get("/approvals"))
+    assert "Nothing waits for you" in waiting
+    decided = text(visit("operator").get("/approvals?show=decided"))
+    assert "approver denied this" in decided
+    open_page = text(visit("operator").get(f"/approvals/{question.id}"))
+    assert "approver denied this" in open_page
+    assert visit("operator").get("/inbox/count").json() == {"approvals": 0}
+
+
+def test_decided_questions_are_paged(visit: Visit, thread: AgentThread) -> None:
+    from agentadmin.engine.journal.facts import FactType, NewFact
+    from runs_app.services.commits import append_facts
+    from tests.pages.test_commands import running
+    from tests.runs.test_recorder import answered, asks
+
+    turn = running(thread)
+    ids = [f"i{n:02}" for n in range(60)]
+    append_facts(thread, *(asks(turn.id, id_) for id_ in ids))
+    append_facts(thread, *(answered(id_, turn=turn.id) for id_ in ids))
+    append_facts(thread, NewFact(FactType.TURN_RESUMED, {"why": "answered"}, turn.id, "r"))
+    who, seen, path = visit("operator"), [], "/approvals?show=decided"
+    while path:
+        page = html(who.get(path))
+        seen += re.findall(r'id="(ask-[^"]+)"', page)
+        older = re.search(r'href="(\?[^"]*cursor=[^"]*)" rel="next"', page)
+        path = f"/approvals{older[1].replace('&amp;', '&')}" if older else ""
+    assert len(seen) == len(set(seen)) == 60

@@ -1,14 +1,18 @@
 // The sessions list: hints of the fleet refresh the rows, keeping filter, place and selection.
 import { Connection } from "./connection.js";
+import { countAgain } from "../frame/counts.js";
 import htmx from "../frame/htmx.js";
 import { Stream } from "./stream.js";
 
 const GATHER = 700;
+const GATHER_EVERY = 2_000;
 
 class Fleet {
   constructor(list) {
     this.list = list;
     this.unknown = new Set();
+    // A list of what waits shows what is new by itself; others only offer to load it.
+    this.every = list.hasAttribute("data-fleet-every");
     this.more = document.querySelector("[data-fleet-more]");
     this.more?.addEventListener("click", () => location.assign(location.href));
   }
@@ -33,8 +37,9 @@ class Fleet {
   #hint(frame) {
     const thread = (frame.event ?? frame).thread_id;
     if (!thread) return;
+    countAgain();
     const row = this.list.querySelector(`[data-threads~="${CSS.escape(thread)}"]`);
-    if (row) this.#soon();
+    if (row || this.every) this.#soon(row ? GATHER : GATHER_EVERY);
     else this.#note(thread);
   }
 
@@ -45,8 +50,8 @@ class Fleet {
     this.more.querySelector("[data-fleet-count]").textContent = this.unknown.size.toLocaleString("en");
   }
 
-  #soon() {
-    this.timer ??= setTimeout(() => this.#refresh(), GATHER);
+  #soon(delay = GATHER) {
+    this.timer ??= setTimeout(() => this.#refresh(), delay);
   }
 
   async #refresh() {
@@ -60,6 +65,7 @@ class Fleet {
       select: `#${this.list.id} > *`,
     });
     this.#restore(kept);
+    this.list.dispatchEvent(new CustomEvent("fleet:shown", { bubbles: true }));
   }
 
   #selection() {
