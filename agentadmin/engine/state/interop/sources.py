@@ -28,14 +28,26 @@ class Known:
     """The messages of the document that a state came from."""
 
     def __init__(self, raws: Iterable[Any] = ()) -> None:
-        self._by_id: dict[Any, list[Raw]] = {}
+        self._by_id: dict[str, Raw] = {}
+        self._texts: set[str] = set()
+        """Those without an id of their own."""
         for raw in raws:
             if isinstance(raw, dict):
-                self._by_id.setdefault(raw.get("id"), []).append(raw)
+                self._add(raw)
+
+    def _add(self, raw: Raw) -> None:
+        id_ = raw.get("id")
+        if isinstance(id_, str) and id_ not in self._by_id:
+            self._by_id[id_] = raw
+        else:
+            self._texts.add(codec.dumps(raw))
 
     def holds(self, raw: Raw) -> bool:
         """Whether the document has this very message."""
-        return raw in self._by_id.get(raw.get("id"), ())
+        id_ = raw.get("id")
+        if isinstance(id_, str) and self._by_id.get(id_) == raw:
+            return True
+        return bool(self._texts) and codec.dumps(raw) in self._texts
 
 
 _LEVELS = 3
