@@ -48,6 +48,13 @@ PAGES = (
     "widen",
     "approvals",
     "approval",
+    "decided approvals",
+    "allow once",
+    "turns",
+    "every turn",
+    "pause",
+    "resume",
+    "steer",
     "allow and add rule",
     "edit call",
     "interrupt",
@@ -70,6 +77,7 @@ NO_PAGES = {
     "thread_message",
     "thread_reconcile",
     "respond",
+    "inbox_count",
     "audit_verify",
 }
 
