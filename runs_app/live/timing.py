@@ -11,8 +11,8 @@ class Timing:
 
     coalesce: float = 0.04
     """Deltas of one block that come within this time leave together."""
-    recheck: float = 5.0
-    """A watcher's right to watch is asked for again this often."""
+    recheck: float = 4.0
+    """A watcher's right to watch is asked for again this often: who lost it is out within five."""
     tick: float = 5.0
     """The heads of all watched threads are compared with what was sent this often."""
     grace: float = 0.3
