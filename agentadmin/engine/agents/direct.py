@@ -123,13 +123,15 @@ def _confirmations(
 
 
 def _confirmation(entry: dict[str, Any], call: dict[str, Any], by_call: dict[str, str]) -> Answer:
+    """The arguments may come as text: AgentScope for Python keeps them so."""
+    given = call.get("input")
     return Answer(
         call_id=call["id"],
         decision="approve" if entry.get("confirmed") is True else "deny",
         interaction_id=by_call.get(call["id"]),
         reason=entry.get("reason"),
         rules=tuple(entry.get("rules") or ()),
-        input=call.get("input"),
+        input=ToolUseBlock(call).input if isinstance(given, str) else given,
         recorded=False,
     )
 

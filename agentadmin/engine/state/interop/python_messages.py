@@ -52,8 +52,6 @@ class _Fold:
     after_result: bool = False
     holders: dict[str, int] = field(default_factory=dict)
     """Where each call stands."""
-    submitted: set[str] = field(default_factory=set)
-    """The calls whose result was a placeholder so far."""
     own: set[int] = field(default_factory=set)
     """The messages that were made here, so that adding to them touches no state."""
 
@@ -183,7 +181,6 @@ class _Fold:
             place = self.holders.get(block.id, place)
             if block.suspended and place is not None:
                 self._set_state(place, block.id, ToolCallState.SUBMITTED)
-                self.submitted.add(block.id)
                 self.losses.changed(path, "a call that waits for its result is `submitted` there")
                 return
         written = python_block(block.raw, path, self.losses)
@@ -195,16 +192,18 @@ class _Fold:
         if "created_at" not in written and message.timestamp is not None:
             written = {**written, "created_at": python_time(message.timestamp)}
         self._open(place)["content"].append(written)
-        if written.get("id") in self.submitted and place is not None:
-            self.submitted.discard(written["id"])
-            self._set_state(place, written["id"], ToolCallState.FINISHED)
+        if isinstance(block, ToolResultBlock) and place is not None:
+            self._set_state(place, block.id, ToolCallState.FINISHED)  # Java leaves it `allowed`
         self.after_result = True
 
     def _set_state(self, place: int, call_id: str, state: ToolCallState) -> None:
+        """The oldest call of this id that has not finished takes this state."""
         content = self._open(place)["content"]
         for index, block in enumerate(content):
-            if block.get("type") == "tool_call" and block.get("id") == call_id:
+            mine = block.get("type") == "tool_call" and block.get("id") == call_id
+            if mine and block.get("state") != ToolCallState.FINISHED:
                 content[index] = {**block, "state": state.value}
+                return
 
     def _open(self, place: int | None) -> Raw:
         """The message at a place, as one that may be changed."""
