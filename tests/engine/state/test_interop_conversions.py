@@ -342,3 +342,55 @@ def test_what_java_cannot_hold_is_told() -> None:
         "context[1].role": "changed",
         "context[1].content[2].hint": "changed",
     }
+
+
+def nested(levels: int) -> Any:
+    value: Any = -0.0
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+def deep_python() -> dict[str, Any]:
+    call = {
+        **{"type": "tool_call", "id": "c", "name": "n", "state": "asking"},
+        "input": codec.dumps({"a": nested(990)}),
+    }
+    content = [call, {"type": "text", "text": "\0", "z": nested(980)}]
+    message = {"role": "assistant", "id": "m", "name": "n", "content": content}
+    return {
+        "context": [{**message, "metadata": {"a": nested(980), "n": 10**30}}],
+        "middle_context": {"a": nested(980)},
+        "later": nested(980),
+    }
+
+
+def deep_java() -> dict[str, Any]:
+    call = {"type": "tool_use", "id": "c", "name": "n", "input": {"a": nested(980)}}
+    inner: dict[str, Any] = {"type": "text", "text": "x"}
+    for _ in range(300):
+        inner = {"type": "tool_result", "id": "q", "output": [inner]}
+    messages = [{"role": "ASSISTANT", "content": [call]}, {"role": "TOOL", "content": [inner]}]
+    return {"context": messages, "later": {"b": nested(980), "a": 10**30}}
+
+
+@pytest.mark.parametrize(
+    ("document", "own"), [(deep_python(), Format.PYTHON), (deep_java(), Format.JAVA)]
+)
+@pytest.mark.parametrize("kind", list(Format))
+def test_the_deepest_document_goes_through_every_format(
+    document: dict[str, Any], own: Format, kind: Format
+) -> None:
+    text = codec.dumps(document)
+    state = interop.read(codec.loads(text))
+    source = Source(own, codec.loads(text))
+    state.context_mutable().append(user_message("more"))
+    for given in (None, source):
+        written = interop.write(state, kind, source=given)
+        back = interop.read(codec.loads(written.text()), kind)
+        assert [block.name for block in back.context[0].blocks(ToolUseBlock)] == ["n"]
+    if kind is own:
+        assert codec.dumps(written.value["context"][:-1]) == codec.dumps(document["context"])
+        assert codec.dumps(written.value["later"]) == codec.dumps(document["later"])
+    told = {loss.path for loss in written.losses if "levels" in loss.why}
+    assert bool(told) == (kind is Format.PYTHON)
