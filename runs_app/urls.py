@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from django.urls import path
 
-from runs_app.views import allowing, approvals, commands, conversation, help, jobs, runs, turns
+from runs_app.views import (
+    agents,
+    allowing,
+    approvals,
+    commands,
+    conversation,
+    help,
+    jobs,
+    runs,
+    turns,
+)
 
 urlpatterns = [
     path("sessions/<uuid:session_id>", conversation.session_page, name="session"),
@@ -29,6 +39,12 @@ urlpatterns = [
     path("jobs/<uuid:job_id>/stop", jobs.job_stop, name="job_stop"),
     path("runs/<path:run_id>", runs.run_page, name="run"),
     path("help", help.help_page, name="help"),
+    path("agents", agents.agents, name="agents"),
+    path("new-agent", agents.agent_new, name="agent_new"),
+    path("agents/<path:agent_id>/edit", agents.agent_edit, name="agent_edit"),
+    path("agents/<path:agent_id>/retire", agents.agent_retire, name="agent_retire"),
+    # Ids of agents are any text, so the bare address comes last.
+    path("agents/<path:agent_id>", agents.agent, name="agent"),
     path("approvals", approvals.approvals, name="approvals"),
     path("inbox/count", approvals.inbox_count, name="inbox_count"),
     path("approvals/<path:interaction_id>/respond", approvals.respond, name="respond"),

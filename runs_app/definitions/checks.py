@@ -79,7 +79,7 @@ def read(agent_id: str, given: Mapping[str, Any], tools: Collection[str]) -> Def
         name=faults.at("name", _name, stated["name"] or id_ or "agent", ""),
         description=faults.at("description", _text(MOST_DESCRIPTION), stated["description"], ""),
         model=faults.at("model", _model, stated["model"], ""),
-        options=faults.at("options", _options, stated["options"], ModelOptions()),
+        options=_options(faults, stated["options"]),
         sys_prompt=faults.at("sys_prompt", _text(MOST_PROMPT), stated["sys_prompt"], ""),
         tools=faults.at("tools", _known(tools), stated["tools"], ()),
         tool_groups=faults.at("tool_groups", _names, stated["tool_groups"], ()),
@@ -109,12 +109,14 @@ def _model(value: Any) -> str:
     return value
 
 
-def _options(value: Any) -> ModelOptions:
-    if value is None:
+def _options(faults: _Faults, value: Any) -> ModelOptions:
+    given = {} if value is None else value
+    if not isinstance(given, dict):
+        faults.found.append(InvalidInput("must be an object", path="options"))
         return ModelOptions()
-    if not isinstance(value, dict):
-        raise InvalidInput("must be an object")
-    return ModelOptions.read(value)
+    found = ModelOptions.faults(given)
+    faults.found += [error.under("options") for error in found]
+    return ModelOptions() if found else ModelOptions.read(given)
 
 
 def _text(longest: int) -> Callable[[Any], str]:

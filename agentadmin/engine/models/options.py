@@ -45,16 +45,23 @@ class ModelOptions:
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Self:
         """The options as a definition states them. Raises InvalidInput with the field's name."""
-        unknown = sorted(given.keys() - {entry.name for entry in fields(cls)})
-        if unknown:
-            raise InvalidInput("there is no such option", path=str(unknown[0]))
-        stated = {name: value for name, value in given.items() if value is not None}
-        for name, value in stated.items():
-            try:
-                _CHECKS[name](value)
-            except InvalidInput as error:
-                raise error.under(name) from None
-        return cls(**stated)
+        if found := cls.faults(given):
+            raise found[0]
+        return cls(**{name: value for name, value in given.items() if value is not None})
+
+    @classmethod
+    def faults(cls, given: Mapping[str, Any]) -> list[InvalidInput]:
+        """Everything that is wrong with them, each with its field's name."""
+        found: list[InvalidInput] = []
+        for name, value in given.items():
+            if name not in _CHECKS:
+                found.append(InvalidInput("there is no such option", path=name))
+            elif value is not None:
+                try:
+                    _CHECKS[name](value)
+                except InvalidInput as error:
+                    found.append(error.under(name))
+        return found
 
     def to_dict(self) -> dict[str, Any]:
         """What differs from the defaults."""
