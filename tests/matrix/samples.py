@@ -11,6 +11,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from agentadmin.access.models import RoleAssignment
 from agentadmin.access.tokens import create_token
 from agentadmin.api import api
 from agentadmin.audit import later
@@ -38,6 +39,10 @@ FURTHER = {
     "thread_interrupt": "runs:interrupt",
     "thread_reconcile": "runs:reconcile",
     "turn_cancel": "runs:cancel",
+    "turn_pause": "runs:steer",
+    "turn_resume": "runs:steer",
+    "turn_steer": "runs:steer",
+    "allow_once": "interactions:respond",
     "respond": "interactions:respond",
     "allow_rule": "interactions:respond",
     "allow_edited": "interactions:respond",
@@ -48,8 +53,12 @@ FURTHER = {
 PLACED = {"createSession", "importSession"}
 # Rows that only their owner sees, and whoever holds the permission.
 OWNED = {"token_id": "tokens:manage"}
+# What has no place is only for who holds its permission in every place.
+EVERYWHERE = {"access:manage", "agents:manage"}
 # No row has these, or they name no row that could be foreign.
-NO_ROWS = {"op", "seq", "sign_in_id", "agent_id"}
+NO_ROWS = {
+    *("op", "seq", "before", "after", "sign_in_id", "agent_id", "user_id", "role_id"),
+}
 BODIES: dict[str, Any] = {
     "updateAgentState": {
         "reason": "matrix",
@@ -86,7 +95,12 @@ def samples(talk: Talk, owner: User) -> Samples:
         "job_id": str(job.pk),
         "entry_id": str(entry.pk),
         "token_id": str(token.pk),
+        "agent_id": "demo",
         "sign_in_id": "0" * 32,
+        "user_id": str(owner.pk),
+        "role_id": str(RoleAssignment.objects.get(user=owner).pk),
+        "before": "1",
+        "after": "2",
         "op": "clear_context",
         "seq": "1",
     }
@@ -100,10 +114,13 @@ def parameters(route: DeclaredRoute) -> list[str]:
     return _PARAMETER.findall(route.path)
 
 
+def lacking(route: DeclaredRoute, known: Samples) -> set[str]:
+    """Parameters for which there is no sample."""
+    return set(parameters(route)) - known.keys()
+
+
 def address(route: DeclaredRoute, known: Samples) -> str:
     """The route's address with an id of each kind."""
-    lacking = [name for name in parameters(route) if name not in known]
-    assert not lacking, f"{route.path}: give tests/matrix/samples.py an id for {lacking}"
     return _PARAMETER.sub(lambda found: known[found[1]], route.path)
 
 
