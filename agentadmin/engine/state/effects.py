@@ -82,7 +82,7 @@ def _permissions(before: PermissionContext, after: PermissionContext) -> Iterato
     for tool in _tools(before) | _tools(after):
         outcome = _outcome(after, tool)
         if outcome is not _outcome(before, tool):
-            yield f"`{tool}` {_VERBS[outcome]} on its next call."
+            yield f"“{tool}” {_VERBS[outcome]} on its next call."
 
 
 def _tools(context: PermissionContext) -> dict[str, None]:
