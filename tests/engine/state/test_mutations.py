@@ -263,18 +263,18 @@ def test_effects_are_plain_sentences() -> None:
     operation = {"op": "add_rule", "behavior": "deny", "tool_name": "t", "source": "s"}
     assert effects(before, _changed(operation)) == [
         "Adds the rule deny t.",
-        "`t` will be denied on its next call.",
+        "“t” will be denied on its next call.",
     ]
     assert "mode" not in diff(before, _changed(operation))["permission"]
     operation = {"op": "remove_rule", "behavior": "allow", "tool_name": "read_file"}
     assert effects(before, _changed(operation)) == [
         "Removes the rule allow read_file.",
-        "`read_file` will ask on its next call.",
+        "“read_file” will ask on its next call.",
     ]
     assert effects(before, _changed({"op": "set_permission_mode", "mode": "explore"})) == [
         "The mode explore lets only reading pass.",
-        "`read_file` will be denied on its next call.",
-        "`execute` will be denied on its next call.",
+        "“read_file” will be denied on its next call.",
+        "“execute” will be denied on its next call.",
     ]
 
 
