@@ -141,7 +141,7 @@ def _side(side: Side) -> dict[str, Any]:
         "at": iso(side.found.as_of),
         "actor": made.row.actor if made else None,
         "reason": made.row.reason if made else None,
-        "title": title_of(made) if made else None,
+        "title": side.title,
     }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MOST_MESSAGES = 40
 """Messages that are shown before somebody asks for all."""
 ALL_MESSAGES = 2_000
+MOST_NAMES = 3
 _PARTS = {
     "messages": "messages",
     "summary": "summary",
@@ -213,7 +214,8 @@ def _keys(anchor: str, path: str, told: Mapping[str, Any]) -> Iterator[Section]:
         return
     lines = [line for key, sides in told.items() for line in _sides(f"{path}/{key}", sides)]
     note = f"{len(told)} {_noun(len(told), 'field')}"
-    yield Section(f"d-{anchor}", path or "/", note, lines)
+    names = path or ", ".join(f"/{key}" for key in list(told)[:MOST_NAMES])
+    yield Section(f"d-{anchor}", names, note, lines)
 
 
 def _sides(name: str, sides: Mapping[str, Any]) -> Iterator[Line]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from agentadmin.engine.state.diff import diff
 from agentadmin.engine.state.effects import effects
 from agentadmin.engine.state.message_diff import message_changes
+from sessions_app.selectors.checkpoint_words import title_of
 from sessions_app.selectors.checkpoints import checkpoint
-from sessions_app.selectors.threads import state_at
+from sessions_app.selectors.threads import state_at, states_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,11 @@ class Side:
     def version(self) -> int:
         """The version that is compared."""
         return self.found.version
+
+    @property
+    def title(self) -> str | None:
+        """What made it, in a few words."""
+        return title_of(self.made) if self.made else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +67,28 @@ def compare(
 
     With another thread, `after` is a version of that one, and `before` the newest of this one.
     """
-    newer = state_at(other or thread, after)
-    if before is None and other is None:
-        before = max(newer.version - 1, 0)
-    old, new = _side(thread, state_at(thread, before)), _side(other or thread, newer)
+    old, new = (
+        _sides(thread, before, after) if other is None else _across(thread, other, before, after)
+    )
     was, now = old.found.state, new.found.state
+    if old.version == 0:
+        # Nobody replied yet: the id that a fresh state is given is no difference.
+        was.reply_id = now.reply_id
     changes = message_changes(was.context, now.context)
     return Comparison(old, new, diff(was, now), effects(was, now), changes)
+
+
+def _sides(thread: AgentThread, before: int | None, after: int | None) -> tuple[Side, Side]:
+    newer = thread.version if after is None else after
+    older = max(newer - 1, 0) if before is None else before
+    old, new = states_at(thread, older, newer)
+    return _side(thread, old), _side(thread, new)
+
+
+def _across(
+    thread: AgentThread, other: AgentThread, before: int | None, after: int | None
+) -> tuple[Side, Side]:
+    return _side(thread, state_at(thread, before)), _side(other, state_at(other, after))
 
 
 def _side(thread: AgentThread, found: StateAt) -> Side:

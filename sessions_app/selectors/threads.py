@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asgiref.sync import async_to_sync
+from asgiref.sync import async_to_sync, sync_to_async
 
 from agentadmin.access.actor import READ
 from agentadmin.engine.errors import NotFound
 from agentadmin.engine.identity import MAIN_THREAD
-from agentadmin.engine.journal.loading import load
+from agentadmin.engine.journal.loading import forward, load
 from agentadmin.engine.journal.projection import ThreadProjection
 from sessions_app.journal.configured import agent_permissions, thread_journal
 from sessions_app.journal.rows import thread_ref
-from sessions_app.journal.store import snapshot_rows
 from sessions_app.models import AgentThread, StateSnapshot
 from sessions_app.policies import require_thread
-from sessions_app.selectors.paging import DEFAULT_LIMIT, Page, checked_limit, row_id
+from sessions_app.selectors.paging import row_id
 from sessions_app.selectors.sessions import session_threads
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from agentadmin.access.actor import Actor
+    from agentadmin.engine.journal.base import ThreadRef
     from agentadmin.engine.state.agent_state import AgentState
     from sessions_app.models import AgentSession
 
@@ -71,6 +71,26 @@ def state_at(thread: AgentThread, version: int | None = None) -> StateAt:
     projection = first if version == 0 else async_to_sync(load)(thread_journal(), ref, version)
     if projection.version == 0:
         return StateAt(0, 0, thread.created_at, initial_state(first, thread))
+    return _of(thread, projection)
+
+
+def states_at(thread: AgentThread, first: int, second: int) -> tuple[StateAt, StateAt]:
+    """Two versions of one thread; the messages that both hold are read once."""
+    if not 0 < first < second <= thread.version:
+        return state_at(thread, first), state_at(thread, second)
+    return async_to_sync(_both)(thread, thread_ref(thread), first, second)
+
+
+async def _both(
+    thread: AgentThread, ref: ThreadRef, first: int, second: int
+) -> tuple[StateAt, StateAt]:
+    journal = thread_journal()
+    projection = await load(journal, ref, first)
+    found = await sync_to_async(_of)(thread, projection)
+    return found, await sync_to_async(_of)(thread, await forward(journal, projection, second))
+
+
+def _of(thread: AgentThread, projection: ThreadProjection) -> StateAt:
     row = StateSnapshot.objects.only("created_at").get(
         thread_id=thread.id, version=projection.version
     )
@@ -82,16 +102,3 @@ def initial_state(projection: ThreadProjection, thread: AgentThread) -> AgentSta
     state = projection.state()
     state.permission_context = agent_permissions(thread.agent_id)
     return state
-
-
-def version_page(
-    thread: AgentThread, *, before: int | None = None, limit: int = DEFAULT_LIMIT
-) -> Page[StateSnapshot]:
-    """The versions of a thread, newest first: who made them, when, why."""
-    checked_limit(limit)
-    rows = snapshot_rows(thread.id)
-    if before is not None:
-        rows = rows.filter(version__lt=before)
-    found = list(rows.defer("substate")[: limit + 1])
-    items = found[:limit]
-    return Page(items, str(items[-1].version) if len(found) > limit else None)

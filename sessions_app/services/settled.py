@@ -15,14 +15,14 @@ from sessions_app.selectors.threads import initial_state
 from sessions_app.states import ThreadStatus
 
 if TYPE_CHECKING:
-    from agentadmin.engine.journal.base import Head
+    from agentadmin.engine.journal.base import Head, ThreadRef
     from agentadmin.engine.journal.projection import ThreadProjection
     from agentadmin.engine.state.agent_state import AgentState
 
 
 def require_settled(thread: AgentThread) -> AgentState:
     """The newest state, or the conflict that says what the thread is in the middle of."""
-    head, projection = async_to_sync(_read)(thread)
+    head, projection = async_to_sync(_read)(thread_ref(thread))
     if projection.uncertain:
         raise NeedsReconcile(projection.uncertain)
     if projection.pending:
@@ -35,6 +35,6 @@ def require_settled(thread: AgentThread) -> AgentState:
     return projection.state() if projection.version else initial_state(projection, thread)
 
 
-async def _read(thread: AgentThread) -> tuple[Head, ThreadProjection]:
-    journal, ref = thread_journal(), thread_ref(thread)
+async def _read(ref: ThreadRef) -> tuple[Head, ThreadProjection]:
+    journal = thread_journal()
     return await journal.head(ref), await load(journal, ref)

@@ -73,11 +73,14 @@ def _page(
     other: AgentThread | None = None,
 ) -> HttpResponse:
     note_read(actor, thread, "state")
+    if other is not None:
+        note_read(actor, other, "state")
     if is_fragment(request):
         # What somebody reads and chooses from is left alone; they are told that there is more.
         seen = number(request, "seen") or 0
         return thread_page(request, thread, "history", TEMPLATE, seen=seen)
-    context = history(actor, thread, chosen, cursor=request.GET.get("cursor"), url=request.path)
+    listed = Chosen(chosen.before) if other else chosen
+    context = history(actor, thread, listed, cursor=request.GET.get("cursor"), url=request.path)
     return thread_page(
         request, thread, "history", TEMPLATE, **context, **_compared(request, thread, chosen, other)
     )

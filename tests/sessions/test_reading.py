@@ -13,6 +13,7 @@ from agentadmin.engine.journal.facts import FactType
 from sessions_app import mailbox
 from sessions_app.models import AgentThread
 from sessions_app.selectors import weight
+from sessions_app.selectors.checkpoints import checkpoint_page
 from sessions_app.selectors.controls import control_detail
 from sessions_app.selectors.exporting import export_state
 from sessions_app.selectors.facts import fact_page
@@ -21,7 +22,6 @@ from sessions_app.selectors.threads import (
     state_at,
     thread_detail,
     thread_of_session,
-    version_page,
 )
 from sessions_app.selectors.transcript import transcript
 from sessions_app.services.sessions import note_read
@@ -121,8 +121,8 @@ def test_every_version_can_be_read_again(thread: AgentThread) -> None:
     assert [m.text for m in state_at(thread, 1).state.context] == ["one", "two", "three", "four"]
     assert state_at(thread, 2).state.context == ()
     assert [m.text for m in state_at(thread).state.context] == ["five"]
-    assert [v.version for v in version_page(thread).items] == [3, 2, 1]
-    assert [v.version for v in version_page(thread, before=3, limit=1).items] == [2]
+    assert [v.version for v in checkpoint_page(thread).items] == [3, 2, 1]
+    assert [v.version for v in checkpoint_page(thread, cursor="3", limit=1).items] == [2]
     with pytest.raises(NotFound):
         state_at(thread, 4)
 
@@ -193,7 +193,7 @@ def test_reading_changes_nothing(thread: AgentThread) -> None:
         state_at(thread).state.context_mutable().clear()
         transcript(thread)
         fact_page(thread)
-        version_page(thread)
+        checkpoint_page(thread)
         export_state(thread, "agentscope-java")
 
     look()

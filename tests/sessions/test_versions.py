@@ -11,6 +11,7 @@ from sessions_app.models import AgentThread, JournalFact
 from sessions_app.selectors.checkpoint_words import changes_of, reason_of, title_of
 from sessions_app.selectors.checkpoints import Checkpoint, CheckpointKind, checkpoint_page
 from sessions_app.selectors.comparison import compare
+from sessions_app.selectors.threads import state_at
 from sessions_app.services.importing import Import, import_state
 from sessions_app.services.update_state import update_agent_state
 from tests.engine.state import fixtures
@@ -174,6 +175,20 @@ def test_two_versions_stand_beside_each_other(thread: AgentThread) -> None:
     assert [change.fate for change in found.messages] == ["removed"] * 4
     assert found.after.made is not None
     assert compare(thread, 2, 2).diff == {}
+
+
+def test_versions_read_together_are_the_versions_read_alone(thread: AgentThread) -> None:
+    say(thread, "five")
+    update(thread, CLEAR, DENY)
+    say(thread, "six")
+    update(thread, {"op": "restore", "version": 2})
+    for first in range(6):
+        for second in range(6):
+            found = compare(thread, first, second)
+            for side, version in ((found.before, first), (found.after, second)):
+                alone = state_at(thread, version).state
+                alone.reply_id = side.found.state.reply_id
+                assert side.found.state == alone
 
 
 def test_nothing_is_the_state_before_the_first(thread: AgentThread) -> None:

@@ -40,6 +40,21 @@ async def load(
     return projection
 
 
+async def forward(
+    store: ThreadJournalStore, projection: ThreadProjection, version: int
+) -> ThreadProjection:
+    """The projection at a later version; only what came between is read where that is less."""
+    snapshot = await store.snapshot(projection.ref, version)
+    if snapshot is None:
+        raise NotFound(f"This thread has no version {version}.")
+    if snapshot.replaced_seq > projection.seq:
+        # The later one does not rest on the messages that are known.
+        return await load(store, projection.ref, version)
+    await _read(store, projection, after=projection.seq, through=snapshot.seq)
+    _adopt(projection, snapshot)
+    return projection
+
+
 def _adopt(projection: ThreadProjection, snapshot: Snapshot) -> None:
     _adopt_substate(projection, snapshot)
     projection.seq = snapshot.seq
