@@ -12,6 +12,7 @@ from agentadmin.engine.errors import (
     SessionExists,
     StepUpRequired,
 )
+from agentadmin.engine.state.interop import oddities
 from agentadmin.problems import row
 from sessions_app.models import AgentSession
 from sessions_app.policies import visible_sessions
@@ -20,6 +21,7 @@ from sessions_app.services.importing import import_read, read_import
 
 if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
+    from agentadmin.engine.state.interop import Oddity
     from sessions_app.models import AgentThread
     from sessions_app.pages.import_form import ImportForm
     from sessions_app.services.importing import Reading
@@ -53,6 +55,8 @@ class Outcome:
     session: AgentSession | None = None
     thread: AgentThread | None = None
     source: str = ""
+    odd: tuple[Oddity, ...] = ()
+    """Words that AgentScope itself would refuse, kept as they came."""
     session_id: str = ""
     widens: tuple[str, ...] = ()
     more_widens: int = 0
@@ -91,6 +95,7 @@ def bring(actor: Actor, form: ImportForm, brought: Brought) -> Outcome:
         session=session,
         thread=thread,
         source=str(reading.document.format),
+        odd=tuple(oddities(reading.document.state)),
     )
 
 

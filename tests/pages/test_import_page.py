@@ -46,6 +46,15 @@ def test_one_bad_file_never_hides_the_others(visit: Visit) -> None:
     assert AgentSession.objects.count() == 1
 
 
+def test_words_that_agentscope_does_not_know_are_told_with_their_place(visit: Visit) -> None:
+    odd = [{"id": "m", "role": "oracle", "content": [{"type": "hologram"}]}] * 4
+    page = html(send(visit("operator"), file("odd.json", {"session_id": "odd", "context": odd})))
+    assert "Kept as they came" in page
+    assert "<code>context[0].content[0].type</code>" in page
+    assert "hologram" in page
+    assert "and more" in page
+
+
 def test_a_line_by_script_is_a_fragment_with_the_status_of_its_outcome(visit: Visit) -> None:
     olga = visit("operator")
     made = send(olga, file("a.json", {"session_id": "a"}), htmx=True, row="7")

@@ -140,6 +140,8 @@ def test_any_document_is_read_or_refused_by_its_path(
 
 @brief
 @given(some.states())
-def test_parked_calls_are_open_calls(state: AgentState) -> None:
+def test_waiting_calls_and_odd_words_are_told_of_any_state(state: AgentState) -> None:
     for parked in interop.parked_calls(state):
         assert parked.call.state in ("asking", "submitted") or parked.kind == "external"
+    for odd in interop.oddities(state):
+        assert odd.path.startswith("context[")

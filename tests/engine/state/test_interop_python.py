@@ -118,6 +118,19 @@ def test_unknown_words_and_blocks_are_kept_as_they_came() -> None:
     assert isinstance(hologram, UnknownBlock)
     assert call.raw["state"] == "weird"
     assert codec.dumps(again(raw)["context"]) == codec.dumps(raw["context"])
+    assert [(each.path, each.word) for each in interop.oddities(state)] == [
+        ("context[0].role", "oracle"),
+        ("context[0].finished_reason", "eclipse"),
+        ("context[0].content[0].type", "hologram"),
+        ("context[0].content[1].state", "weird"),
+        ("context[0].content[2].state", "odd"),
+    ]
+
+
+def test_known_files_hold_nothing_odd() -> None:
+    assert interop.oddities(fixtures.full_state()) == []
+    for name in FACTS:
+        assert interop.oddities(interop.read(fixtures.python_document(name))) == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from agentadmin.engine.state.interop import java, native, python
 from agentadmin.engine.state.interop.foreign import refuse_foreign
 from agentadmin.engine.state.interop.formats import Format, detect, named
 from agentadmin.engine.state.interop.losses import LossKind
+from agentadmin.engine.state.interop.odd import Oddity, oddities
 from agentadmin.engine.state.interop.parked import ParkedCall, ParkedKind, parked_calls
 from agentadmin.engine.state.interop.written import Loss, Source, Written
 
@@ -18,6 +19,7 @@ __all__ = [
     "Format",
     "Loss",
     "LossKind",
+    "Oddity",
     "ParkedCall",
     "ParkedKind",
     "Source",
@@ -26,6 +28,7 @@ __all__ = [
     "java",
     "named",
     "native",
+    "oddities",
     "parked_calls",
     "python",
     "read",
