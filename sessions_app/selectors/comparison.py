@@ -13,7 +13,7 @@ from sessions_app.selectors.checkpoints import checkpoint
 from sessions_app.selectors.threads import state_at, states_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agentadmin.engine.state.message_diff import MessageChange
     from sessions_app.models import AgentThread
@@ -62,14 +62,19 @@ def compare(
     after: int | None = None,
     *,
     other: AgentThread | None = None,
+    known: Sequence[Checkpoint] = (),
 ) -> Comparison:
     """`after` is the newest version unless given, `before` the one before it (0 is empty).
 
     With another thread, `after` is a version of that one, and `before` the newest of this one.
+    `known` are versions of the first thread that need not be looked up again.
     """
-    old, new = (
-        _sides(thread, before, after) if other is None else _across(thread, other, before, after)
-    )
+    made = {each.version: each for each in known}
+    if other is None:
+        old, new = _sides(thread, before, after, made)
+    else:
+        old = _side(thread, state_at(thread, before), made)
+        new = _side(other, state_at(other, after), {})
     was, now = old.found.state, new.found.state
     if old.version == 0:
         # Nobody replied yet: the id that a fresh state is given is no difference.
@@ -78,18 +83,14 @@ def compare(
     return Comparison(old, new, diff(was, now), effects(was, now), changes)
 
 
-def _sides(thread: AgentThread, before: int | None, after: int | None) -> tuple[Side, Side]:
+def _sides(
+    thread: AgentThread, before: int | None, after: int | None, made: Mapping[int, Checkpoint]
+) -> tuple[Side, Side]:
     newer = thread.version if after is None else after
     older = max(newer - 1, 0) if before is None else before
     old, new = states_at(thread, older, newer)
-    return _side(thread, old), _side(thread, new)
+    return _side(thread, old, made), _side(thread, new, made)
 
 
-def _across(
-    thread: AgentThread, other: AgentThread, before: int | None, after: int | None
-) -> tuple[Side, Side]:
-    return _side(thread, state_at(thread, before)), _side(other, state_at(other, after))
-
-
-def _side(thread: AgentThread, found: StateAt) -> Side:
-    return Side(thread, found, checkpoint(thread, found.version))
+def _side(thread: AgentThread, found: StateAt, made: Mapping[int, Checkpoint]) -> Side:
+    return Side(thread, found, made.get(found.version) or checkpoint(thread, found.version))

@@ -21,10 +21,13 @@ from sessions_app.services.sessions import note_read
 from sessions_app.views.state import number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from django.http import HttpRequest, HttpResponse
 
     from agentadmin.access.actor import Actor
     from sessions_app.models import AgentThread
+    from sessions_app.selectors.checkpoints import Checkpoint
     from sessions_app.selectors.comparison import Comparison
 
 TEMPLATE = "sessions/history.html"
@@ -81,19 +84,23 @@ def _page(
         return thread_page(request, thread, "history", TEMPLATE, seen=seen)
     listed = Chosen(chosen.before) if other else chosen
     context = history(actor, thread, listed, cursor=request.GET.get("cursor"), url=request.path)
-    return thread_page(
-        request, thread, "history", TEMPLATE, **context, **_compared(request, thread, chosen, other)
-    )
+    known = [row.found for row in context["rows"]]
+    context |= _compared(request, thread, chosen, other, known)
+    return thread_page(request, thread, "history", TEMPLATE, **context)
 
 
 def _compared(
-    request: HttpRequest, thread: AgentThread, chosen: Chosen, other: AgentThread | None
+    request: HttpRequest,
+    thread: AgentThread,
+    chosen: Chosen,
+    other: AgentThread | None,
+    known: Sequence[Checkpoint],
 ) -> dict[str, Any]:
     """The comparison; a version that cannot be read hides neither the list nor the acts."""
     if chosen.after is None:
         return {}
     try:
-        found = compare(thread, chosen.before, chosen.after, other=other)
+        found = compare(thread, chosen.before, chosen.after, other=other, known=known)
     except (StateUnreadable, DecodeError) as error:
         return {"unreadable": error.detail}
     most = ALL_MESSAGES if "all" in request.GET else MOST_MESSAGES

@@ -42,6 +42,7 @@ def scene(product: Product) -> Scene:
         entry = _get(client, "/audit?limit=1")["items"][0]["id"]
         job = _erased(client)
         _plan(client, found["office-supplies"])
+        _agent(client)
     done, waits = f"/threads/{found['office-supplies']}", f"/threads/{found['tea-kitchen']}"
     long = f"/threads/{found['stocktaking']}"
     return Scene(
@@ -69,6 +70,12 @@ def scene(product: Product) -> Scene:
             "begin task": f"{done}/act/begin_task",
             "redact": f"{done}/act/redact_message",
             "patch": f"{done}/act/json_patch",
+            "history": f"{done}/history",
+            "a comparison": f"{done}/compare/0..3",
+            "hostile versions": f"/threads/{hostile}/compare/0..2",
+            "a past state": f"{done}/state?version=1",
+            "restore": f"{done}/act/restore?version=1",
+            "fork": f"{done}/fork?version=1",
             "runs": f"{done}/runs",
             "a session's audit": f"{done}/audit",
             "run": f"/runs/{run}",
@@ -97,6 +104,12 @@ def scene(product: Product) -> Scene:
             "edit call": f"/approvals/{asked['id']}/edit",
             "interrupt": f"{waits}/interrupt",
             "cancel": f"/turns/{asked['turn_id']}/cancel",
+            "agents": "/agents",
+            "agent": "/agents/demo",
+            "two versions of an agent": "/agents/helper?from=1&to=2",
+            "new agent": "/new-agent",
+            "change agent": "/agents/helper/edit",
+            "retire agent": "/agents/helper/retire",
             "nothing": "/sessions/00000000-0000-7000-8000-000000000000",
         }
     )
@@ -129,6 +142,23 @@ def _plan(client: Any, thread_id: str) -> None:
     ]
     wanted = {"reason": "test data", "operations": operations}
     assert client.patch(f"/threads/{thread_id}/state", json=wanted).is_success
+
+
+def _agent(client: Any) -> None:
+    """An agent in two versions, with everything that a definition may say."""
+    rule = {"tool_name": "calculator", "rule_content": None, "behavior": "allow", "source": "x"}
+    wanted = {
+        "description": f"Counts things. {HOSTILE[-60:]}",
+        "model": "openai:test",
+        "options": {"base_url": "http://127.0.0.1:9/v1", "headers": {"x-team": "blue"}},
+        "sys_prompt": "Be brief.\nBe kind.\n" + "w" * 200,
+        "tools": ["calculator", "create_order"],
+        "permission_context": {"allow_rules": {"calculator": [rule]}},
+        "reason": "test data",
+    }
+    assert client.post("/agents", json={"id": "helper", **wanted}).status_code == 201
+    changed = {**wanted, "sys_prompt": "Be exact.", "max_iters": 5, "expected_version": 1}
+    assert client.put("/agents/helper", json=changed).is_success
 
 
 def _erased(client: Any) -> str:

@@ -31,7 +31,9 @@ def test_the_list_costs_the_same_for_one_and_for_forty(visit: Visit) -> None:
     assert queries(visit("operator"), "/sessions") == one <= MOST
 
 
-@pytest.mark.parametrize("tab", ["conversation", "state", "permissions", "runs", "audit"])
+@pytest.mark.parametrize(
+    "tab", ["conversation", "state", "permissions", "runs", "history", "audit"]
+)
 def test_a_tab_costs_the_same_for_one_turn_and_for_ten(
     visit: Visit, thread: AgentThread, talk: Talk, tab: str
 ) -> None:
