@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.sync import async_to_sync
 from django.db import transaction
 
 from agentadmin.engine.journal.base import ThreadRef
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from agentadmin.engine.identity import ThreadKey
     from agentadmin.engine.journal.base import Batch, Committed, RowAction
-    from agentadmin.engine.journal.facts import Fact
+    from agentadmin.engine.journal.facts import Fact, NewFact
     from sessions_app.models import AgentThread
 
 
@@ -43,8 +43,29 @@ class FoundingJournal(DjangoThreadJournal):
     async def commit(
         self, ref: ThreadRef, batch: Batch, rows: Sequence[RowAction] = ()
     ) -> Committed:
-        """Make the thread and write the batch to it, in one transaction."""
-        return await sync_to_async(self._commit)(batch, rows)
+        """Make the thread and write the batch to it, in one transaction; waits for nothing."""
+        return self._commit(batch, rows)
+
+    def write(
+        self,
+        writer: JournalWriter,
+        facts: Sequence[NewFact],
+        *,
+        reason: str,
+        rows: Sequence[RowAction],
+    ) -> AgentThread:
+        """Flush the writer here and now: the thread that its commit made.
+
+        `async_to_sync` would run the flush on the web server's own event loop, and sealing a
+        history of many megabytes there would keep every other request waiting.
+        """
+        flush = writer.flush(facts, reason=reason, rows=rows)
+        try:
+            flush.send(None)
+        except StopIteration:
+            if self.thread is not None:
+                return self.thread
+        raise RuntimeError("The first commit of a thread waits for nothing.")
 
     def _commit(self, batch: Batch, rows: Sequence[RowAction]) -> Committed:
         with transaction.atomic(using=self.using):

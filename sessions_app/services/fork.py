@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from asgiref.sync import async_to_sync
 from django.db import IntegrityError
 
 from agentadmin.audit.append import append
@@ -138,7 +137,7 @@ def _insert(
     writer.state = state
     writer.baseline = _baseline(fork.thread, found)
     facts = parked_facts(state, actor)
-    async_to_sync(writer.flush)(facts, reason=reason, rows=(remember, audit))
+    journal.write(writer, facts, reason=reason, rows=(remember, audit))
     session = _made(journal).session
     session.refresh_from_db()
     return session

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from asgiref.sync import async_to_sync
 from django.db import IntegrityError
 
 from agentadmin.audit.append import append
@@ -167,8 +166,7 @@ def _insert(actor: Actor, reading: Reading, once: Once) -> AgentSession:
     writer = journal.writer(key, actor=actor.name)
     writer.state, writer.baseline = state, baseline
     facts = parked_facts(state, actor)
-    async_to_sync(writer.flush)(facts, reason=REASON, rows=(remember, audit))
-    session = _made(journal)
+    session = journal.write(writer, facts, reason=REASON, rows=(remember, audit)).session
     session.refresh_from_db()
     return session
 
