@@ -51,6 +51,10 @@ class AgentSession(models.Model):
             models.Index(fields=["-updated_at", "-id"], name="session_recent"),
             models.Index(fields=["status", "-updated_at", "-id"], name="session_status"),
             models.Index(fields=["namespace", "-updated_at", "-id"], name="session_namespace"),
+            # What lists filter by, each in the order in which they show it.
+            models.Index(fields=["agent_id", "-updated_at", "-id"], name="session_agent"),
+            models.Index(fields=["user_id", "-updated_at", "-id"], name="session_user"),
+            models.Index(fields=["session_id"], name="session_name"),
         ]
 
     def __str__(self) -> str:

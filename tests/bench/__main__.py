@@ -36,6 +36,16 @@ PARTS = (
     Part("step", "A step's commit", ("T7",), "step:measure", "postgres"),
     Part("edit", "An edit, on PostgreSQL", ("T8",), "edit:measure", "postgres"),
     Part("edit_sqlite", "An edit, on SQLite", ("T8",), "edit:measure", "sqlite"),
+    Part("load", "A cold load, on PostgreSQL", ("T9",), "load:measure", "postgres"),
+    Part("load_sqlite", "A cold load, on SQLite", ("T9",), "load:measure", "sqlite"),
+    Part("memory", "At rest", ("T27",), "memory:measure"),
+    Part(
+        "lists", "100,000 sessions, PostgreSQL", ("T19",), "lists:measure", "postgres", asked=True
+    ),
+    Part(
+        "lists_sqlite", "100,000 sessions, SQLite", ("T19",), "lists:measure", "sqlite", asked=True
+    ),
+    Part("imports", "Imports", ("import",), "imports:measure", asked=True),
     Part("live", "The running product", ("T12", "T13"), "live:measure"),
     Part("start", "Starting", ("T26",), "start:measure"),
     Part("cold", "Starting from a clean clone", ("T26-cold",), "start:measure_cold", asked=True),
@@ -64,7 +74,7 @@ def main() -> None:
     print(f"\n{time.monotonic() - begun:.0f} s, load {load:.1f}; the floors say how quiet it was")
     for row in over:
         print(f"over target: {row.row} {row.what}: {row.figure}, target {row.target:g} {row.unit}")
-    print("T28 (`make test`) is timed by --only T28; a cold start by --only T26-cold.")
+    print("Only when named with --only: T19, import, T28 (`make test`), T26-cold.")
 
 
 def _arguments() -> argparse.Namespace:
@@ -75,10 +85,15 @@ def _arguments() -> argparse.Namespace:
         "--realtime", action="store_true", help="keep a busy machine's other work out (root)"
     )
     given = parser.parse_args()
-    given.only = frozenset(filter(None, given.only.replace("t", "T").split(",")))
+    given.only = frozenset(filter(None, _row_names(given.only)))
     if unknown := given.only.difference(known):
         parser.error(f"there is no row {', '.join(sorted(unknown))}")
     return given
+
+
+def _row_names(given: str) -> list[str]:
+    """`t9` is T9 as well; the other names are words."""
+    return [f"T{each[1:]}" if each[:1] == "t" else each for each in given.split(",")]
 
 
 def _measured(part: Part, ground: Ground) -> list[Row]:
