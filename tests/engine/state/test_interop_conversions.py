@@ -394,3 +394,18 @@ def test_the_deepest_document_goes_through_every_format(
         assert codec.dumps(written.value["later"]) == codec.dumps(document["later"])
     told = {loss.path for loss in written.losses if "levels" in loss.why}
     assert bool(told) == (kind is Format.PYTHON)
+
+
+def test_fields_of_a_stranger_that_look_like_ours_are_nobodys() -> None:
+    state = AgentState.new("s")
+    state.extra = {
+        "agentscope_python": {"reply_context": [], "middle_context": 3, "layout": 5},
+        "summary_blocks": [None, {"type": []}],
+    }
+    for kind in (Format.JAVA, Format.PYTHON):
+        written = interop.write(state, kind)
+        assert written.value["summary"] == ""
+        assert "agentscope_python" not in written.value
+        assert interop.read(written.value, kind).session_id == "s"
+    state.extra = {"agentscope_python": 7, "summary_blocks": 7}
+    assert interop.write(state, Format.PYTHON).value["middle_context"] == {}

@@ -10,6 +10,7 @@ import pytest
 from agentadmin.engine.errors import DecodeError
 from agentadmin.engine.messages import UnknownBlock
 from agentadmin.engine.state import codec, interop
+from agentadmin.engine.state.agent_state import AgentState
 from agentadmin.engine.state.interop import Format, ParkedKind, Source, parked_calls
 from tests.engine.state import fixtures
 from tests.engine.state.python_facts import facts_of
@@ -76,6 +77,8 @@ def test_a_summary_of_blocks_is_read_as_its_text_and_written_as_blocks() -> None
     state = interop.read(raw)
     assert state.summary == "Earlier: setup done."
     assert again(raw)["summary"] == raw["summary"]
+    patched = AgentState.from_dict({**state.to_dict(), "summary": "Patched."})
+    assert interop.write(patched, Format.PYTHON).value["summary"] == "Patched."
     state.summary = "Shorter."
     assert interop.write(state, Format.PYTHON).value["summary"] == "Shorter."
     state.summary = "Earlier: setup done."

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from agentadmin.engine.errors import DecodeError
+from agentadmin.engine.messages import Block, text_of
 from agentadmin.engine.state.agent_state import SUMMARY_BLOCKS
 
 if TYPE_CHECKING:
@@ -24,15 +26,23 @@ FIELDS: Final = (ASIDE, SUMMARY_BLOCKS)
 
 
 def aside_of(state: AgentState) -> Raw:
-    """What is kept, empty for a state from elsewhere."""
+    """What is kept, empty for a state from elsewhere; parts of another shape are nobody's."""
     kept = state.extra.get(ASIDE)
-    return kept if isinstance(kept, dict) else {}
+    if not isinstance(kept, dict):
+        return {}
+    return {name: part for name, part in kept.items() if name == LAYOUT or isinstance(part, dict)}
 
 
 def summary_blocks(state: AgentState) -> list[Any] | None:
-    """The summary as the blocks that it came as; gone once somebody writes another summary."""
-    blocks = state.extra.get(SUMMARY_BLOCKS)
-    return blocks if isinstance(blocks, list) else None
+    """The summary as the blocks that it came as; None once the summary says something else."""
+    raws = state.extra.get(SUMMARY_BLOCKS)
+    if not isinstance(raws, list):
+        return None
+    try:
+        blocks = [Block.from_dict(raw) for raw in raws]
+    except DecodeError:
+        return None
+    return raws if text_of(blocks) == state.summary else None
 
 
 def meaningful(value: Any) -> bool:

@@ -7,8 +7,15 @@ from typing import TYPE_CHECKING, Any
 from agentadmin.engine.errors import DecodeError
 from agentadmin.engine.identity import MAIN_THREAD, new_hex
 from agentadmin.engine.messages import Msg
-from agentadmin.engine.state.agent_state import SUMMARY_BLOCKS, AgentState
-from agentadmin.engine.state.interop.aside import ASIDE, FIELDS, LAYOUT, aside_of, meaningful
+from agentadmin.engine.state.agent_state import AgentState
+from agentadmin.engine.state.interop.aside import (
+    ASIDE,
+    FIELDS,
+    LAYOUT,
+    aside_of,
+    meaningful,
+    summary_blocks,
+)
 from agentadmin.engine.state.interop.foreign import LEGACY_FIELDS, STATE_FIELDS
 from agentadmin.engine.state.interop.formats import Format
 from agentadmin.engine.state.interop.java_blocks import NO_PLACE
@@ -99,7 +106,7 @@ def _tell_ignored(state: AgentState, losses: Losses) -> None:
 
 
 def _tell_aside(state: AgentState, losses: Losses) -> None:
-    if state.extra.get(SUMMARY_BLOCKS):
+    if summary_blocks(state):
         losses.changed("summary", "a summary is plain text there")
     for name, value in aside_of(state).items():
         if name != LAYOUT and meaningful(value):

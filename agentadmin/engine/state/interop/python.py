@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.identity import MAIN_THREAD
-from agentadmin.engine.messages import Block
+from agentadmin.engine.messages import Block, text_of
 from agentadmin.engine.state.agent_state import SUMMARY_BLOCKS, AgentState
 from agentadmin.engine.state.interop.aside import (
     ASIDE,
@@ -16,7 +16,7 @@ from agentadmin.engine.state.interop.aside import (
     summary_blocks,
 )
 from agentadmin.engine.state.interop.formats import Format
-from agentadmin.engine.state.interop.python_blocks import NO_PLACE, summary_text
+from agentadmin.engine.state.interop.python_blocks import NO_PLACE
 from agentadmin.engine.state.interop.python_messages import python_context
 from agentadmin.engine.state.interop.readable import readable
 from agentadmin.engine.state.interop.rules import lasting_rules
@@ -53,9 +53,8 @@ def read(document: Any) -> AgentState:
         del native["middle_context"]
     blocks = native.get("summary")
     if isinstance(blocks, list):
-        for index, raw in enumerate(blocks):
-            Block.from_dict(raw, f"summary[{index}]")
-        native["summary"] = summary_text(blocks)
+        parts = [Block.from_dict(raw, f"summary[{index}]") for index, raw in enumerate(blocks)]
+        native["summary"] = text_of(parts)
         native[SUMMARY_BLOCKS] = blocks
     if aside:
         native[ASIDE] = aside

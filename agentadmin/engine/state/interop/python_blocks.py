@@ -11,7 +11,6 @@ from agentadmin.engine.messages import (
     ToolCallState,
     ToolResultState,
     ToolUseBlock,
-    text_of,
     wrap,
 )
 from agentadmin.engine.state import codec
@@ -178,11 +177,6 @@ def _hint(raw: Raw, path: str, losses: Losses) -> Raw:
     if isinstance(hint, list):
         return {**raw, "hint": _parts(hint, f"{path}.hint", losses)}
     return raw if hint is not None else {**raw, "hint": ""}
-
-
-def summary_text(raws: list[Any]) -> str:
-    """What a summary of blocks says in words."""
-    return text_of(wrap(raw) for raw in raws if isinstance(raw, dict))
 
 
 _CONVERTERS: dict[str, Callable[[Raw, str, Losses], Raw | None]] = {
