@@ -135,6 +135,13 @@ class Desk:
     def _steers(self, request: ControlRequest) -> bool:
         return request.kind == ControlKind.STEER and request.turn_id == self._turn_id
 
+    def heard(self) -> list[ControlRequest]:
+        """What the present run obeys at its next safe point: it knows, and goes on until then."""
+        if self._control is None:
+            return []
+        later = {ControlKind.PAUSE, ControlKind.STEER}
+        return [c for c in (*self.stops, *self.steers) if c.kind in later]
+
     @property
     def stops(self) -> list[ControlRequest]:
         """The present run's stop requests."""

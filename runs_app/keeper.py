@@ -164,9 +164,13 @@ class Keeper:
         controls = mailbox.open_controls(held.keys())
         for id_, desk in held.items():
             desk.receive([c for c in controls if str(c.thread_id) == id_])
-        fresh = [c.id for c in controls if c.state == ControlState.REQUESTED]
+        fresh = {c.id for c in controls if c.state == ControlState.REQUESTED}
         if fresh:
             mailbox.deliver(fresh, now())
+        known = [c.id for desk in held.values() for c in desk.heard()]
+        for control in controls:
+            if control.id in known and control.state != ControlState.ACKNOWLEDGED:
+                mailbox.acknowledge(control.id)
 
     def sweep(self) -> None:
         """Dispatch the threads that could go on and that nobody holds, and the jobs likewise."""
