@@ -21,6 +21,7 @@ AgentAdminError
 │   ├── IdempotencyMismatch   idempotency_mismatch
 │   ├── AlreadyDecided        already_decided
 │   ├── SessionExists         session_exists
+│   ├── SessionErased         session_erased
 │   ├── NoActiveRun           no_active_run
 │   ├── CursorAhead           cursor_ahead
 │   ├── RunIdReused           run_id_reused
