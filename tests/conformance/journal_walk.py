@@ -2,12 +2,13 @@
 
 from random import Random
 
-from agentadmin.engine.journal.base import ThreadJournalStore
+from agentadmin.engine.journal.base import ThreadJournalStore, ThreadRef
 from agentadmin.engine.journal.facts import FactType, NewFact
-from agentadmin.engine.journal.loading import load
-from agentadmin.engine.journal.projection import digest
+from agentadmin.engine.journal.loading import forward, load
+from agentadmin.engine.journal.projection import ThreadProjection, digest
 from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.messages import TextBlock, assistant_message, user_message
+from agentadmin.engine.state.agent_state import AgentState
 from agentadmin.engine.state.permissions import PermissionMode
 from tests.conformance.journal_suite import HOSTILE, opened, queued, state_texts
 
@@ -62,19 +63,25 @@ def shuffle(random: Random, writer: JournalWriter) -> None:
 def substate(random: Random, writer: JournalWriter) -> None:
     """Change what is not a message."""
     state = writer.state
-    if random.random() < 0.5:
+    if random.random() < 0.3:
         state.set_summary(f"summary {random.random()}")
+    elif random.random() < 0.5:
+        # A field that comes, changes, and goes.
+        if state.extra.pop("later", None) is None:
+            state.extra["later"] = random.random()
     else:
         mode = random.choice(list(PermissionMode))
         state.permission_context = state.permission_context.with_mode(mode)
 
 
 async def restore(random: Random, writer: JournalWriter) -> None:
-    """Go back to an earlier version's messages, append-only."""
+    """Go back to an earlier version, append-only; by reference, or as if nobody knew the facts."""
     if writer.projection.version:
         version = random.randint(1, writer.projection.version)
         earlier = await load(writer.store, writer.ref, version)
-        writer.state.context_mutable()[:] = earlier.messages()
+        writer.state = earlier.state()
+        if random.random() < 0.7:
+            writer.refer_to(list(earlier.items.values()))
 
 
 CHANGES = (append, append, reply, redact, clear, compact, shuffle, substate)
@@ -100,6 +107,23 @@ async def walk(journal: ThreadJournalStore, seed: int, steps: int) -> None:
             told.append(writer.state.to_json())
         await _check(journal, writer)
     assert await state_texts(journal, writer.ref) == told
+    await _check_from_nothing(journal, writer.ref, told)
+
+
+async def _check_from_nothing(journal: ThreadJournalStore, ref: ThreadRef, told: list[str]) -> None:
+    """Every version as the facts alone tell it, and as a step from the one before it."""
+    facts = await journal.facts(ref, limit=100_000)
+    known, folded = {fact.seq: fact for fact in facts}, ThreadProjection(ref)
+    stepped = await load(journal, ref, 1)
+    for version, text in enumerate(told, 1):
+        snapshot = await journal.snapshot(ref, version)
+        assert snapshot is not None
+        for fact in facts:
+            if folded.seq < fact.seq <= snapshot.seq:
+                folded.apply(fact, known)
+        assert AgentState.from_json(text) == folded.state()
+        stepped = await forward(journal, stepped, version)
+        assert AgentState.from_json(text) == stepped.state()
 
 
 async def _check(journal: ThreadJournalStore, writer: JournalWriter) -> None:
