@@ -1,4 +1,5 @@
 // The import page: files go one by one, each with a line of its own, so that a bad one hides none.
+import htmx from "../frame/htmx.js";
 import { announce, icon, make } from "../frame/page.js";
 import { Files, size } from "./files.js";
 import { body, newRequestId, send } from "./sending.js";
@@ -7,6 +8,8 @@ const MAX_BYTES = 32 * 1024 * 1024;
 const UNREACHABLE = "The server could not be reached; nothing of this file was kept.";
 const STOPPED = "Stopped before it was read; nothing of this file was kept.";
 const ELSEWHERE = "The server answered with another page. Sign in again in another tab, then try again.";
+
+const isLine = (text) => text.includes("data-outcome=") && !/<html[\s>]/i.test(text);
 
 class Importing {
   constructor(form) {
@@ -93,7 +96,7 @@ class Importing {
         onProgress: (part) => this.#progress(item, part),
         onStart: (request) => (this.request = request),
       });
-      this.#answered(item, answer);
+      await this.#answered(item, answer);
     } catch (error) {
       this.#fail(item, error.message === "abort" ? STOPPED : UNREACHABLE, true);
     } finally {
@@ -109,12 +112,9 @@ class Importing {
     item.word.textContent = "is being read";
   }
 
-  #answered(item, request) {
-    const page = new DOMParser().parseFromString(request.responseText, "text/html");
-    const outcome = page.querySelector("[data-outcome]");
-    if (outcome) {
-      item.state = outcome.dataset.outcome;
-      item.element.replaceChildren(document.adoptNode(outcome));
+  async #answered(item, request) {
+    if (isLine(request.responseText)) {
+      await this.#show(item, request);
       return;
     }
     const trace = request.getResponseHeader("X-Trace-Id") ?? "unknown";
@@ -122,9 +122,20 @@ class Importing {
     this.#fail(item, why, true);
   }
 
+  /** Through htmx, whose policy is the only one that may make elements of text. */
+  async #show(item, { responseText, status }) {
+    await htmx.ajax("GET", this.form.action, {
+      source: item.element,
+      target: item.element,
+      swap: "innerHTML",
+      fetch: async () => new Response(responseText, { status, headers: { "Content-Type": "text/html" } }),
+    });
+    item.state = item.element.querySelector("[data-outcome]")?.dataset.outcome ?? "failed";
+  }
+
   #fail(item, text, mayTry) {
     item.state = "failed";
-    const again = make("button", { type: "button", class: "btn", "data-again": true }, "Try again");
+    const again = make("p", {}, make("button", { type: "button", class: "btn", "data-again": true }, "Try again"));
     item.element.replaceChildren(
       make("div", { class: "outcome bad" }, icon("g-failed"), make("div", { class: "stack" }, make("p", {}, make("b", {}, make("bdi", {}, item.name)), " was not imported."), make("p", {}, text), ...(mayTry ? [again] : []))),
     );
