@@ -61,8 +61,9 @@ RAIL = (
     (
         Place("profile", "Profile", "profile", "m", phone=True, symbol="person"),
         Place("tokens", "Tokens", "tokens", "k", symbol="key"),
-        Place("help", "Help", "help", "h"),
     ),
+    # The last group stands at the rail's foot, with the button that opens the key sheet.
+    (Place("help", "Help", "help", "h"),),
 )
 
 
