@@ -7,10 +7,12 @@ change only the document: what a caller sends is checked by the services.
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from ninja import Schema
-from pydantic import ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 Json = dict[str, Any]
 """An object whose keys the document does not name."""
@@ -20,6 +22,26 @@ Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 Count = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0})]
 AnyJson = Annotated[Any, WithJsonSchema({})]
 """Any JSON value, null included."""
+
+
+def _moment(value: Any) -> datetime:
+    """Text as RFC 3339 has it; without a zone it is UTC. Numbers are no moments."""
+    if not isinstance(value, str) or not _DATE.match(value):
+        raise ValueError("must be a date and time such as 2026-12-01T12:00:00Z")
+    try:
+        at = datetime.fromisoformat(value)
+        return at.replace(tzinfo=at.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise ValueError("must be a date and time such as 2026-12-01T12:00:00Z") from None
+
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+Moment = Annotated[
+    datetime,
+    BeforeValidator(_moment),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""A date and time that a caller gives."""
 
 Limit = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 200})]
 Cursor = Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
@@ -10,7 +9,7 @@ from ninja import Query, Router, Schema
 
 from agentadmin.access.caller import caller
 from agentadmin.access.routes import requires
-from agentadmin.api_schemas import Cursor, Limit, Page, Uuid, one_of
+from agentadmin.api_schemas import Cursor, Limit, Moment, Page, Uuid, one_of
 from agentadmin.audit.answers import AuditItem, AuditWhole, Verification
 from agentadmin.audit.export import FORMATS, export
 from agentadmin.audit.format import Outcome
@@ -40,8 +39,8 @@ class Wanted(Schema):
     action: str = ""
     target: str = ""
     outcome: Annotated[str, one_of(*Outcome)] = ""
-    since: datetime | None = None
-    until: datetime | None = None
+    since: Moment | None = None
+    until: Moment | None = None
 
     def filters(self) -> Filters:
         """The same for the selectors."""

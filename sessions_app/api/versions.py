@@ -44,7 +44,10 @@ def list_checkpoints(
 
 
 @versions_router.get(
-    "/threads/{thread_id}/diff", operation_id="diffStates", response=version_schemas.Compared
+    "/threads/{thread_id}/diff",
+    operation_id="diffStates",
+    response=version_schemas.Compared,
+    by_alias=True,
 )
 @requires(READ)
 def diff_states(

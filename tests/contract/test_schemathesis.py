@@ -32,7 +32,11 @@ from agentadmin.api import api
 from agentadmin.openapi import operations
 from tests.contract.world import World, aim
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    # Files are made for an event loop; here the whole answer is read at once.
+    pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume"),
+]
 
 CHECKS: list[Any] = [
     not_a_server_error,
