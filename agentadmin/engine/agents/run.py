@@ -11,6 +11,7 @@ from agentadmin.engine.agents.emitter import Emitter, Sink, Step
 from agentadmin.engine.agents.host import NoHost, RunHost
 from agentadmin.engine.agents.interrupt import InterruptControl, Interrupted
 from agentadmin.engine.agents.middleware import StopRequest, around_agent
+from agentadmin.engine.context.plan_banner import plan_banner
 from agentadmin.engine.errors import InputPending, TurnFinished
 from agentadmin.engine.events import EventType
 from agentadmin.engine.identity import new_hex, new_id
@@ -151,13 +152,14 @@ class Execution:
         return self.spec.toolkit.active(self.state.tool_context.activated_groups)
 
     async def system_prompt(self) -> str:
-        """The system prompt, passed through the middleware once a run."""
+        """The system prompt, passed through the middleware once a run, and how plan mode is now."""
         if self._prompt is None:
             prompt = self.spec.sys_prompt
             for layer in self.spec.middleware:
                 prompt = await layer.on_system_prompt(self.ctx, prompt)
             self._prompt = prompt
-        return self._prompt
+        banner = plan_banner(self.state.plan_mode_context)
+        return "\n\n".join(filter(None, (self._prompt, banner)))
 
     async def boundary(self) -> None:
         """A safe point between phases: stop here, or take in what others have changed."""

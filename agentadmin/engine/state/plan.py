@@ -54,6 +54,10 @@ class PlanModeContext:
             self, plan_active=True, current_plan_file=self.current_plan_file or default_file
         )
 
+    def written(self, file: str) -> PlanModeContext:
+        """With the file that the plan was written to, whether plan mode is on or not."""
+        return self if file == self.current_plan_file else replace(self, current_plan_file=file)
+
     def left(self) -> PlanModeContext:
         """Inactive; the file stays recorded. Leaving twice changes nothing."""
         return replace(self, plan_active=False) if self.plan_active else self

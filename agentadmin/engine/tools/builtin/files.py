@@ -57,13 +57,13 @@ def write_file(
     if len(data) > MAX_BYTES:
         raise ToolError(f"a file may have at most {MAX_BYTES} bytes")
     try:
-        _replace(real, data)
+        replace_file(real, data)
     except OSError as error:
         raise ToolError(f"{path}: {error.strerror}") from error
     return f"wrote {len(data)} bytes to {path}"
 
 
-def _replace(real: Path, data: bytes) -> None:
+def replace_file(real: Path, data: bytes) -> None:
     """All or nothing: a reader never sees half a file."""
     real.parent.mkdir(parents=True, exist_ok=True)
     temporary = real.with_name(f".{new_hex()}.tmp")
