@@ -7,6 +7,9 @@ from agentadmin.engine.journal.facts import FactType
 from runs_app.states import (
     COMMANDS,
     MOVES,
+    RESUME_QUEUED,
+    RESUME_WAITING,
+    STOP_PAUSE,
     TERMINAL,
     InteractionStatus,
     RunStatus,
@@ -15,6 +18,7 @@ from runs_app.states import (
     WaitKind,
     allows,
     commands,
+    in_queue,
 )
 from sessions_app.templatetags.states import STATES
 
@@ -56,3 +60,44 @@ def test_only_the_wait_that_is_meant_can_be_ended() -> None:
     assert allows(TurnCommand.RECONCILE, waiting, WaitKind.RECONCILE).allowed
     assert not allows(TurnCommand.RECONCILE, waiting, WaitKind.QUESTION).allowed
     assert set(COMMANDS) == set(TurnCommand)
+
+
+@pytest.mark.parametrize("command", list(TurnCommand))
+def test_every_command_has_its_verdict_in_every_open_state(command: TurnCommand) -> None:
+    assert set(COMMANDS[command]) == set(TurnState) - TERMINAL
+
+
+def test_no_run_begins_on_a_paused_turn_and_only_a_person_lets_it_go_on() -> None:
+    assert FactType.RUN_START not in MOVES[TurnState.PAUSED]
+    assert set(MOVES[TurnState.PAUSED]) == {
+        FactType.TURN_RESUMED,
+        RESUME_QUEUED,
+        RESUME_WAITING,
+        FactType.TURN_CANCELLED,
+    }
+
+
+def test_what_may_be_commanded_the_table_can_carry_out() -> None:
+    carried = {
+        TurnCommand.PAUSE: {FactType.TURN_PAUSED, STOP_PAUSE},
+        TurnCommand.RESUME: {FactType.TURN_RESUMED},
+        TurnCommand.CANCEL: {FactType.TURN_CANCELLED},
+    }
+    for command, facts in carried.items():
+        for state, reason in COMMANDS[command].items():
+            assert (reason is not None) or facts & set(MOVES[state]), (command, state)
+
+
+@pytest.mark.parametrize("kind", list(WaitKind))
+def test_a_paused_turn_is_answered_as_the_waiting_one_was(kind: WaitKind) -> None:
+    for command in (TurnCommand.RESPOND, TurnCommand.RECONCILE):
+        waiting = allows(command, TurnState.WAITING, kind)
+        assert allows(command, TurnState.PAUSED, kind) == waiting
+
+
+def test_a_turn_stands_in_the_queue_until_its_first_run() -> None:
+    assert in_queue(TurnState.QUEUED, None, has_started=False)
+    assert in_queue(TurnState.PAUSED, None, has_started=False)
+    assert not in_queue(TurnState.PAUSED, None, has_started=True)
+    assert not in_queue(TurnState.PAUSED, WaitKind.DEFINITION, has_started=False)
+    assert not in_queue(TurnState.RUNNING, None, has_started=False)

@@ -22,7 +22,7 @@ ERASED = "erased"
 _STRUCTURE = frozenset(
     {"item", "call_id", "interaction_id", "tool", "effect", "kind", "decision", "behavior"}
     | {"attempt", "worker", "agent", "why", "model", "model_call", "status", "outcome", "wait"}
-    | {"control_id", "usage", "count", "tokens"}
+    | {"control_id", "usage", "count", "tokens", "seq", "to"}
 )
 """Keys whose values say how things went and never what was said."""
 
@@ -110,6 +110,7 @@ def _ended(_: Mapping[str, Any]) -> Payload:
 
 _EMPTY: dict[str, Callable[[Mapping[str, Any]], Payload]] = {
     FactType.TURN_START: _turn_start,
+    FactType.INPUT_RECEIVED: _turn_start,
     FactType.MESSAGE_USER: _item,
     FactType.MESSAGE_ASSISTANT: _item,
     FactType.MESSAGE_SYSTEM: _item,

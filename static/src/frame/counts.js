@@ -7,6 +7,7 @@ let last = 0;
 let timer = null;
 
 function show(count) {
+  for (const number of document.querySelectorAll("[data-count-now]")) number.textContent = count.toLocaleString("en");
   for (const badge of document.querySelectorAll("[data-count-approvals]")) {
     badge.hidden = count === 0;
     for (const number of badge.matches("[data-number]") ? [badge] : badge.querySelectorAll("[data-number]")) {
