@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from agentadmin.engine.journal.facts import FactType
+from agentadmin.engine.journal.facts import ITEM_TYPES, FactType
 from sessions_app.selectors.checkpoints import CheckpointKind
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ def title_of(found: Checkpoint) -> str:
         return f"Forked from version {_origin(found, 'version')} of {_origin(found, 'session_id')}"
     if kind is CheckpointKind.REPAIR:
         return "Repaired before a run"
+    if found.replaced_by == "compact":
+        return f"Compacted to {_messages(found.row.messages)}"
     if kind is CheckpointKind.RUN:
         return next((words for type_, words in _OF_RUN.items() if type_ in found.groups), "Saved")
     return _edited(found)
@@ -61,8 +63,15 @@ def _edited(found: Checkpoint) -> str:
         return "Rule added at a prompt" if _rules(found) else "Answered"
     if FactType.CONTEXT_REPLACED in found.groups and found.row.messages == 0:
         return "Working context cleared"
+    rewritten = sum(found.groups[type_].count for type_ in found.groups if type_ in ITEM_TYPES)
+    if rewritten and not found.messages_delta and FactType.CONTEXT_REPLACED not in found.groups:
+        return f"{_messages(rewritten)} rewritten"
     parts = list(_parts(found))
     return f"{' and '.join(parts[:2])} changed".capitalize() if parts else "Edited"
+
+
+def _messages(number: int) -> str:
+    return f"{number:,} message" if number == 1 else f"{number:,} messages"
 
 
 def _rules(found: Checkpoint) -> bool:
@@ -73,8 +82,8 @@ def changes_of(found: Checkpoint) -> list[str]:
     """What is different: messages by number, the other parts by name."""
     changed = list(_parts(found))
     if found.messages_delta:
-        noun = "message" if abs(found.messages_delta) == 1 else "messages"
-        changed[:0] = [f"{found.messages_delta:+,} {noun}".replace("-", "\N{MINUS SIGN}")]
+        sign = "+" if found.messages_delta > 0 else "\N{MINUS SIGN}"
+        changed[:0] = [f"{sign}{_messages(abs(found.messages_delta))}"]
         changed = [part for part in changed if part != "messages"]
     return changed
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from django.db.models import Case, Count, F, IntegerField, Max, Q, Sum, Value, When
+from django.db.models.functions import Substr
 
 from agentadmin.engine.errors import BadCursor
 from agentadmin.engine.journal.facts import FactType
@@ -31,6 +33,8 @@ _TOLD = (
 )
 """Facts that are read whole: what they changed stands in their payload."""
 _MOST_DIGITS = 15
+_HEAD = 120
+_REASON = re.compile(r'\{"reason":"([^"\\]*)"')
 
 
 class CheckpointKind(StrEnum):
@@ -52,6 +56,8 @@ class FactGroup:
     octets: int
     run_id: str | None
     turn_id: str | None
+    head: str
+    """How the payload begins, of the last one in the alphabet; empty for a long payload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,13 @@ class Checkpoint:
         """The version that a restore brought back."""
         told = self.told.get(FactType.STATE_RESTORED)
         return told.payload.get("version") if told else None
+
+    @property
+    def replaced_by(self) -> str:
+        """Which operation replaced the working context; empty where none did."""
+        group = self.groups.get(FactType.CONTEXT_REPLACED)
+        found = _REASON.match(group.head) if group else None
+        return found[1] if found else ""
 
     @property
     def run_id(self) -> str | None:
@@ -191,14 +204,19 @@ def _groups(span: Q, rows: Sequence[StateSnapshot]) -> dict[int, dict[str, FactG
     """Facts by version and type; one statement, however many facts a version has."""
     facts = JournalFact.objects.filter(span).annotate(version=_version_of(rows))
     counted = facts.values("version", "type").annotate(
-        count=Count("seq"), octets=Sum(Octets("payload")), run=Max("run_id"), turn=Max("turn_id")
+        count=Count("seq"),
+        octets=Sum(Octets("payload")),
+        run=Max("run_id"),
+        turn=Max("turn_id"),
+        head=Max(Substr("payload", 1, _HEAD)),
     )
     outside = _outside(span, rows)
     found: dict[int, dict[str, FactGroup]] = {}
     for each in counted:
         version, type_ = each["version"], each["type"]
         octets = (each["octets"] or 0) + outside.get((version, type_), 0)
-        group = FactGroup(each["count"], octets, each["run"], each["turn"])
+        head = each["head"] or ""
+        group = FactGroup(each["count"], octets, each["run"], each["turn"], head)
         found.setdefault(version, {})[type_] = group
     return found
 

@@ -58,6 +58,14 @@ def test_every_version_says_what_it_did(thread: AgentThread) -> None:
     assert {reason_of(found) for found in checkpoint_page(thread).items} == {"card number", "said"}
 
 
+def test_compacting_and_redacting_have_words_of_their_own(thread: AgentThread) -> None:
+    update(thread, {"op": "compact"})
+    compacted = state_at(thread).state.context
+    assert words(thread)[0][:2] == ("edit", f"Compacted to {len(compacted)} messages")
+    update(thread, {"op": "redact_message", "message_id": compacted[0].id})
+    assert words(thread)[0] == ("edit", "1 message rewritten", ["messages"])
+
+
 def test_a_run_is_told_from_an_edit_that_it_passes_on(thread: AgentThread) -> None:
     held = Held(thread)
     held.writer.state.cur_iter = 1
