@@ -15,12 +15,11 @@ UNREADABLE = "agentadmin.unreadable"
 """The key of a payload, or a message, that stands for one that cannot be decoded."""
 
 
-def strictly(seq: int, text: str | None) -> dict[str, Any]:
+def strictly(seq: int, text: str | None) -> Any:
     """The payload of a fact; a fault in it stops whoever reads it."""
     if text is None:
         raise StateUnreadable(f"The payload of fact {seq} is missing.")
-    payload: dict[str, Any] = codec.loads(text)
-    return payload
+    return codec.loads(text)
 
 
 def kindly(seq: int, text: str | None) -> dict[str, Any]:
@@ -29,9 +28,9 @@ def kindly(seq: int, text: str | None) -> dict[str, Any]:
         payload = strictly(seq, text)
     except AgentAdminError as error:
         return {UNREADABLE: {"field": "payload", "why": error.detail}}
-    if not isinstance(payload, dict):
-        return {UNREADABLE: {"field": "payload", "why": "is not an object"}}
-    return payload
+    if isinstance(payload, dict):
+        return payload
+    return {UNREADABLE: {"field": "payload", "why": "is not an object"}}
 
 
 def unreadable_message(payload: Mapping[str, Any], error: Exception | None) -> dict[str, Any]:

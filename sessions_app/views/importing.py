@@ -81,7 +81,7 @@ def _invalid(request: HttpRequest, form: ImportForm, *, status: int = 422) -> Ht
         kind="refused",
         status=status,
         title="Not sent",
-        text=text,
+        text=str(text),
         path=path,
     )
     return _line(request, kept)
