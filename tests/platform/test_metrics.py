@@ -1,9 +1,11 @@
 """Metrics: counted in memory, kept in Redis for all processes, told in Prometheus' text."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings as django_settings
 from django.test import Client
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -118,3 +120,9 @@ def test_names_from_outside_do_not_fill_the_memory() -> None:
 def test_a_hostile_label_is_escaped() -> None:
     names.TOOL_CALLS.add('a"b\n\\', "success")
     assert b'tool="a\\"b\\n\\\\"' in exposition.text()
+
+
+def test_the_readme_names_every_metric() -> None:
+    told = (Path(django_settings.BASE_DIR) / "README.md").read_text()
+    missing = [each.name for each in (*names.COUNTERS, *names.HISTOGRAMS) if each.name not in told]
+    assert missing == []
