@@ -15,12 +15,15 @@ from agentadmin.engine.state import codec
 from runs_app.fold import preview
 from runs_app.live.wire import stream_key
 from runs_app.models import Interaction, Turn
+from runs_app.stream import writer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
     from agentadmin.engine.journal.facts import Fact
+
+PATIENCE = 1.0
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +52,8 @@ def _ask_less(thread_id: UUID, fact: Fact) -> None:
 
 def forget_stream(thread_id: UUID) -> None:
     """Empty the thread's stream; its top stays, so that nothing is appended twice."""
+    # What is still on its way would come after the emptying.
+    writer.flush(PATIENCE)
     try:
         with redis.commands_sync() as client:
             client.xtrim(stream_key(str(thread_id)), maxlen=0, approximate=False)

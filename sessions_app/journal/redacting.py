@@ -6,7 +6,7 @@ them was erased. It runs inside the commit of the edit that asked for it, so no 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import Exists, OuterRef, Q
@@ -18,6 +18,7 @@ from sessions_app.journal.rows import FACT_COLUMNS, facts_of
 from sessions_app.models import ControlRequest, JournalFact, Payload
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from uuid import UUID
 
 _QUESTIONS = (FactType.INTERACTION_REQUESTED, FactType.INTERACTION_RESOLVED)
@@ -29,8 +30,16 @@ def holds_message(thread_id: UUID, message_id: str) -> bool:
     return any(found for fact in facts for found in messages_in(fact.payload, message_id))
 
 
-def redact_facts(thread_id: UUID, message_id: str, replacement: str, *, before: int) -> list[Fact]:
-    """Take a message's content out of all facts before a seq; the facts as they are now."""
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """The facts that say less now, as they stand, and the commands that brought the message."""
+
+    facts: Sequence[Fact]
+    controls: Sequence[str]
+
+
+def redact_facts(thread_id: UUID, message_id: str, replacement: str, *, before: int) -> Redacted:
+    """Take a message's content out of all facts before a seq, and of what is kept beside them."""
     naming = [fact for fact in _naming(thread_id, message_id) if fact.seq < before]
     redaction = Redaction.of(message_id, replacement, [fact.payload for fact in naming])
     questions: list[Fact] = []
@@ -45,9 +54,8 @@ def redact_facts(thread_id: UUID, message_id: str, replacement: str, *, before: 
         if payload != fact.payload:
             changed.append(replace(fact, payload=payload, erased=True))
     _write(thread_id, changed)
-    _redact_controls(thread_id, redaction)
     _erase_document(thread_id, {fact.seq for fact in changed})
-    return changed
+    return Redacted(changed, _redact_controls(thread_id, redaction))
 
 
 def _naming(thread_id: UUID, message_id: str) -> list[Fact]:
@@ -79,7 +87,7 @@ def _write(thread_id: UUID, facts: list[Fact]) -> None:
     Payload.objects.filter(thread_id=thread_id, commit__in=commits).update(salt=None, text=None)
 
 
-def _redact_controls(thread_id: UUID, redaction: Redaction) -> None:
+def _redact_controls(thread_id: UUID, redaction: Redaction) -> list[str]:
     """An interrupt's own message came by the mailbox."""
     controls = ControlRequest.objects.filter(
         thread_id=thread_id, payload__contains=_needle(redaction.message_id)
@@ -87,6 +95,7 @@ def _redact_controls(thread_id: UUID, redaction: Redaction) -> None:
     for control in controls:
         payload: dict[str, Any] = scrubbed("", codec.loads(control.payload), redaction)
         ControlRequest.objects.filter(id=control.id).update(payload=codec.dumps(payload))
+    return [str(control.id) for control in controls]
 
 
 def _erase_document(thread_id: UUID, seqs: set[int]) -> None:

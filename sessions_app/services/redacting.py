@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import sync_to_async
+from django.db.models import Q
 
+from agentadmin.audit.erase import erase_bodies
+from agentadmin.audit.format import Target
 from agentadmin.engine.errors import DecodeError, InvalidOperation
+from agentadmin.engine.journal.facts import FactType
 from agentadmin.engine.state.reading import Reader
 from agentadmin.engine.state.redaction import REDACT_MESSAGE, message_id_of, replacement_of
 from sessions_app.journal.configured import message_redacted
-from sessions_app.journal.redacting import holds_message, redact_facts
+from sessions_app.journal.redacting import Redacted, holds_message, redact_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,12 +60,29 @@ def erasures(edit: Edit, thread: AgentThread) -> Sequence[RowAction]:
     def erase(committed: Committed) -> None:
         for operation in redactions:
             reader = Reader(operation)
-            facts = redact_facts(
+            found = redact_facts(
                 thread.id,
                 message_id_of(reader),
                 replacement_of(reader),
                 before=committed.first_seq,
             )
-            message_redacted(thread.id, facts)
+            erase_bodies(_repeating(thread, found))
+            message_redacted(thread.id, found.facts)
 
     return (erase,) if redactions else ()
+
+
+def _repeating(thread: AgentThread, found: Redacted) -> Q:
+    """The audit entries whose bodies repeat what was redacted: answers, and interrupts with words.
+
+    Their headers and proofs stay.
+    """
+    asked = [
+        Target(kind="interaction", id=str(fact.payload["interaction_id"])).key
+        for fact in found.facts
+        if fact.type in (FactType.INTERACTION_REQUESTED, FactType.INTERACTION_RESOLVED)
+    ]
+    repeating = Q(target__in=asked)
+    for control in found.controls:
+        repeating |= Q(body__contains=control)
+    return Q(within=str(thread.session_id)) & repeating
