@@ -10,8 +10,9 @@ from ninja import Router
 from agentadmin.access.actor import READ
 from agentadmin.access.caller import caller
 from agentadmin.access.routes import requires
-from agentadmin.api_schemas import Cursor, Json, Limit, Page, Uuid, one_of
+from agentadmin.api_schemas import Count, Cursor, Json, Limit, Page, Uuid, one_of
 from agentadmin.collector import collection_paused
+from agentadmin.engine.clock import iso
 from agentadmin.engine.state.interop import Format
 from agentadmin.replies import reply
 from sessions_app import schemas
@@ -112,18 +113,21 @@ def export_session(
     session_id: Uuid,
     format: Annotated[str, one_of(*Format)] = "native",
     thread_id: Uuid | None = None,
+    version: Count | None = None,
     *,
     report: bool = False,
 ) -> HttpResponse:
-    """The newest state of `main`, or of the thread with this id, as a document.
+    """A state of `main`, or of the thread with this id, as a document: the newest unless told.
 
-    The header `Export-Losses` says how many things the format cannot hold; `report=1` answers them
-    instead of the document.
+    Headers say which version it is and as of when; `Export-Losses` how many things the format
+    cannot hold; `report=1` answers them instead of the document.
     """
     actor = caller(request)
     session = session_detail(actor, session_id, EXPORT)
     thread = thread_of_session(session, thread_id)
     note_read(actor, thread, "export")
-    export = export_thread(thread, format)
-    headers = {"Export-Losses": str(len(export.losses))}
+    export = export_thread(thread, format, version=version)
+    headers = {"Export-Losses": str(len(export.losses)), "Export-Version": str(export.version)}
+    if export.as_of is not None:
+        headers["Export-As-Of"] = iso(export.as_of)
     return reply(export_report(export) if report else export.value, headers=headers)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Q
 
+from agentadmin.engine.clock import iso
 from agentadmin.engine.errors import DecodeError
 from agentadmin.engine.identity import MAIN_THREAD
 from agentadmin.engine.journal.facts import FactType
@@ -19,6 +20,8 @@ from sessions_app.journal.rows import read_facts
 from sessions_app.selectors.threads import state_at
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from agentadmin.engine.state.agent_state import AgentState
     from sessions_app.models import AgentThread
 
@@ -38,6 +41,8 @@ class Export:
     losses: tuple[Loss, ...] = ()
     untouched: bool = False
     name: str = "state"
+    as_of: datetime | None = None
+    """When the version was committed."""
 
     @property
     def file_name(self) -> str:
@@ -61,21 +66,33 @@ class _Origin:
         return Source(Format(self.baseline["source"]), self.value)
 
 
-def export_thread(thread: AgentThread, format: str = Format.NATIVE) -> Export:
-    """The newest state as a document; an imported one keeps the identity of its file.
+def export_thread(
+    thread: AgentThread, format: str = Format.NATIVE, *, version: int | None = None
+) -> Export:
+    """A state, the newest unless told, as a document; an imported one keeps its file's identity.
 
     A session that nobody has touched since goes out in its own format as it came in.
     """
     kind = interop.named(format)
-    found = state_at(thread)
+    found = state_at(thread, version)
     origin = _origin(thread)
     source = origin.source if origin else None
     name = _file_stem(thread)
     if origin and source and origin.text and source.format is kind and found.version == 1:
-        return Export(kind, 1, source.value, origin.text, untouched=True, name=name)
+        return Export(
+            kind, 1, source.value, origin.text, untouched=True, name=name, as_of=found.as_of
+        )
     state = found.state if origin is None else _as_imported(origin, found.state)
     written = interop.write(state, kind, source=source)
-    return Export(kind, found.version, written.value, written.text(), written.losses, name=name)
+    return Export(
+        kind,
+        found.version,
+        written.value,
+        written.text(),
+        written.losses,
+        name=name,
+        as_of=found.as_of,
+    )
 
 
 def export_report(export: Export) -> dict[str, Any]:
@@ -83,6 +100,7 @@ def export_report(export: Export) -> dict[str, Any]:
     return {
         "format": str(export.format),
         "version": export.version,
+        "as_of": None if export.as_of is None else iso(export.as_of),
         "untouched": export.untouched,
         "losses": [asdict(loss) for loss in export.losses],
     }

@@ -162,3 +162,14 @@ def test_a_caller_is_spared_the_state_that_it_holds(operator: Caller, thread: Ag
 def test_a_state_that_was_never_committed_is_always_told(operator: Caller) -> None:
     path = f"/threads/{make_thread().id}/state"
     assert operator.send("GET", path, headers={"If-None-Match": '"v0"'}).status_code == 200
+
+
+def test_a_version_is_exported_with_its_time(operator: Caller, thread: AgentThread) -> None:
+    update(operator, thread, CLEAR)
+    path = f"/sessions/{thread.session_id}/export"
+    newest, first = operator.get(path), operator.get(path, version=1)
+    assert (newest["Export-Version"], first["Export-Version"]) == ("2", "1")
+    assert len(body(first)["context"]) == 4
+    state = body(operator.get(f"/threads/{thread.id}/state", version=1))
+    assert first["Export-As-Of"] == state["as_of"]
+    assert problem(operator.get(path, version=9))[:2] == (404, "not_found")
