@@ -40,6 +40,7 @@ def scene(product: Product) -> Scene:
         failed = _get(client, f"/runs?thread_id={found['weather-station']}")["items"][0]["id"]
         asked = _get(client, f"/interactions?thread_id={found['tea-kitchen']}")["items"][0]
         entry = _get(client, "/audit?limit=1")["items"][0]["id"]
+        token = client.post("/tokens", json={"name": NAME[:40], "days": 1}).json()["id"]
         job = _erased(client)
         _plan(client, found["office-supplies"])
         _agent(client)
@@ -86,6 +87,20 @@ def scene(product: Product) -> Scene:
             "add rule": f"{done}/act/add_rule",
             "set summary": f"{done}/act/set_summary",
             "widen": f"{done}/act/set_permission_mode?mode=bypass",
+            "an audit list with filters": "/audit?q=outcome:allowed%20time:24h",
+            "a wrong audit filter": "/audit?time=2y",
+            "profile": "/me",
+            "tokens": "/me/tokens",
+            "new token": "/me/tokens/new",
+            "revoke token": f"/me/tokens/{token}/revoke",
+            "users": "/admin/users",
+            "new user": "/admin/users/new",
+            "user": "/admin/users/1",
+            "deactivate user": "/admin/users/1/active",
+            "renew password": "/admin/users/1/password",
+            "withdraw role": "/admin/users/1/roles/1/withdraw",
+            "confirm it is you": "/step-up",
+            "help": "/help",
             "API": "/api/v1/docs",
             "erase session": f"/sessions/{sessions['from-java']}/erase",
             "jobs": "/jobs",

@@ -8,6 +8,7 @@ from playwright.sync_api import Page
 
 import runs_app.urls
 import sessions_app.urls
+from agentadmin.access import urls as access_urls
 from tests.browser.axe import COLOURS, doubled_ids, violations, wider
 from tests.browser.person import Person
 from tests.browser.scene import Scene, scene
@@ -78,11 +79,25 @@ PAGES = (
     "new agent",
     "change agent",
     "retire agent",
+    "an audit list with filters",
+    "a wrong audit filter",
+    "profile",
+    "tokens",
+    "new token",
+    "revoke token",
+    "users",
+    "new user",
+    "user",
+    "deactivate user",
+    "renew password",
+    "withdraw role",
+    "confirm it is you",
+    "help",
     "API",
     "nothing",
 )
 
-# They answer with another page, with plain text, or only to a form.
+# They answer with another page, with plain text, only to a form, or are looked at below.
 NO_PAGES = {
     "home",
     "thread",
@@ -96,6 +111,10 @@ NO_PAGES = {
     "respond",
     "inbox_count",
     "audit_verify",
+    "sign_in",
+    "sign_out",
+    "password",
+    "sign_in_end",
 }
 
 
@@ -129,7 +148,8 @@ def test_a_page_is_sound_in_both_themes_and_at_320_pixels(
 
 def test_no_page_is_left_out(places: Scene) -> None:
     assert set(PAGES) == places.pages.keys()
-    patterns = [*sessions_app.urls.urlpatterns, *runs_app.urls.urlpatterns]
+    apps = (access_urls, sessions_app.urls, runs_app.urls)
+    patterns = [pattern for urls in apps for pattern in urls.urlpatterns]
     looked_at = {resolve(address.partition("?")[0]).url_name for address in places.pages.values()}
     assert {pattern.name for pattern in patterns} - looked_at == NO_PAGES
 
