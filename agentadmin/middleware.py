@@ -8,6 +8,7 @@ from asgiref.sync import iscoroutinefunction
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import sync_and_async_middleware
 
+from agentadmin.logs import bound
 from agentadmin.metrics.book import BOOK
 from agentadmin.metrics.names import REQUEST_SECONDS, REQUESTS
 from agentadmin.problems import framework_problem
@@ -44,12 +45,15 @@ def trace(get_response: Any) -> Handler | AsyncHandler:
 
         async def asynchronous(request: HttpRequest) -> HttpResponse:
             began, trace = time.perf_counter(), start_trace(request.headers.get("X-Trace-Id", ""))
-            return _finish(request, await get_response(request), trace, began)
+            with bound():
+                return _finish(request, await get_response(request), trace, began)
 
         return asynchronous
 
     def synchronous(request: HttpRequest) -> HttpResponse:
         began, trace = time.perf_counter(), start_trace(request.headers.get("X-Trace-Id", ""))
-        return _finish(request, get_response(request), trace, began)
+        # What the request binds for its log lines ends with it.
+        with bound():
+            return _finish(request, get_response(request), trace, began)
 
     return synchronous

@@ -193,16 +193,24 @@ def test_content_of_any_shape_is_shown_as_something(content: Any) -> None:
     assert all(block.kind for block in shown)
 
 
-@pytest.mark.parametrize("tab", ["conversation", "state", "permissions"])
+@pytest.mark.parametrize(
+    ("tab", "says"),
+    [
+        ("conversation", "could not be decoded"),
+        ("state", "cannot be read"),
+        ("permissions", "cannot be read"),
+        ("plan", "cannot be read"),
+    ],
+)
 def test_damaged_rows_are_said_where_they_are_and_the_frame_stays(
-    visit: Visit, thread: AgentThread, talk: Talk, tab: str
+    visit: Visit, thread: AgentThread, talk: Talk, tab: str, says: str
 ) -> None:
     talk(thread, "hello")
     JournalFact.objects.filter(type="message/assistant").update(payload='{"item":"x", broken')
     StateSnapshot.objects.update(substate="{broken")
     page = visit("operator").get(address(thread, tab))
     assert page.status_code == 200
-    assert "cannot be read" in text(page)
+    assert says in text(page)
     assert "act-interrupt" in html(page)
 
 
