@@ -137,7 +137,8 @@ def _permissions(state: AgentState, losses: Losses) -> Raw:
     """A directory needs a source there."""
     raw = lasting_rules(state.permission_context, losses)
     for directory in raw["working_directories"].values():
-        directory["source"] = directory["source"] or "unknown"
+        if directory["source"] is None:
+            directory["source"] = "unknown"
     return raw
 
 
