@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.sync import sync_to_async
 
 from agentadmin.access.actor import READ
 from agentadmin.engine.errors import NotFound
@@ -13,6 +13,7 @@ from agentadmin.engine.identity import MAIN_THREAD
 from agentadmin.engine.journal.loading import forward, load
 from agentadmin.engine.journal.projection import ThreadProjection
 from sessions_app.journal.configured import agent_permissions, thread_journal
+from sessions_app.journal.entering import entered
 from sessions_app.journal.rows import thread_ref
 from sessions_app.models import AgentThread, StateSnapshot
 from sessions_app.policies import require_thread
@@ -68,7 +69,7 @@ def state_at(thread: AgentThread, version: int | None = None) -> StateAt:
         raise NotFound(f"This thread has no version {version}.")
     ref = thread_ref(thread)
     first = ThreadProjection(ref)
-    projection = first if version == 0 else async_to_sync(load)(thread_journal(), ref, version)
+    projection = first if version == 0 else entered(load)(thread_journal(), ref, version)
     if projection.version == 0:
         return StateAt(0, 0, thread.created_at, initial_state(first, thread))
     return _of(thread, projection)
@@ -78,7 +79,7 @@ def states_at(thread: AgentThread, first: int, second: int) -> tuple[StateAt, St
     """Two versions of one thread; the messages that both hold are read once."""
     if not 0 < first < second <= thread.version:
         return state_at(thread, first), state_at(thread, second)
-    return async_to_sync(_both)(thread, thread_ref(thread), first, second)
+    return entered(_both)(thread, thread_ref(thread), first, second)
 
 
 async def _both(

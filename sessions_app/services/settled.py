@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asgiref.sync import async_to_sync
-
 from agentadmin.engine.errors import Conflict, InteractionPending, NeedsReconcile, ThreadBusy
 from agentadmin.engine.journal.loading import load
 from sessions_app.journal.configured import thread_journal
+from sessions_app.journal.entering import entered
 from sessions_app.journal.rows import thread_ref
 from sessions_app.models import AgentThread
 from sessions_app.selectors.threads import initial_state
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 def require_settled(thread: AgentThread) -> AgentState:
     """The newest state, or the conflict that says what the thread is in the middle of."""
-    head, projection = async_to_sync(_read)(thread_ref(thread))
+    head, projection = entered(_read)(thread_ref(thread))
     if projection.uncertain:
         raise NeedsReconcile(projection.uncertain)
     if projection.pending:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from asgiref.sync import async_to_sync, sync_to_async
+from asgiref.sync import sync_to_async
 from django.db import IntegrityError
 
 from agentadmin.engine.errors import StaleVersion, ThreadBusy
@@ -17,6 +17,7 @@ from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.state.mutations import diff
 from sessions_app.journal.cache import ProjectionCache, current
 from sessions_app.journal.configured import agent_permissions, thread_journal
+from sessions_app.journal.entering import entered
 from sessions_app.journal.rows import thread_ref
 from sessions_app.journal.store import active_run
 from sessions_app.services.busy import interrupt_for_edit, wait_for_edit
@@ -95,7 +96,7 @@ def update_agent_state(
     )
     update.edit.authorise(actor, thread)
     if dry_run:
-        return async_to_sync(_rehearse)(update)
+        return entered(_rehearse)(update)
     once = _once(update, on_busy, request_id)
     if first := once.answered():
         return answered(first, thread)
@@ -123,7 +124,7 @@ def _update(update: Update, once: Once, on_busy: OnBusy) -> Answer:
     """Commit; who loses a race without an expected version reads, authorises and tries again."""
     for attempt in range(1, ATTEMPTS + 1):
         try:
-            return async_to_sync(_commit)(update, once)
+            return entered(_commit)(update, once)
         except ThreadBusy as busy:
             if on_busy is OnBusy.REJECT:
                 raise
@@ -140,7 +141,7 @@ def _update(update: Update, once: Once, on_busy: OnBusy) -> Answer:
 
 def _leave_to_run(update: Update, once: Once, on_busy: OnBusy, run_id: str | None) -> Answer:
     """Try the operations on the newest state: what is wrong is said now. Then leave them."""
-    projection, change = async_to_sync(_tried)(update)
+    projection, change = entered(_tried)(update)
     authorise_change(update.actor, update.thread, change)
     base = update.edit.base(projection)
     if on_busy is OnBusy.INTERRUPT:
@@ -220,7 +221,7 @@ async def _run_of(ref: ThreadRef) -> str | None:
 
 def _with_diff(stale: StaleVersion, update: Update) -> StaleVersion:
     """The same refusal with what has changed since the version that the caller knew."""
-    return StaleVersion(stale.current, async_to_sync(_changed_since)(update, stale.current))
+    return StaleVersion(stale.current, entered(_changed_since)(update, stale.current))
 
 
 async def _changed_since(update: Update, current: int) -> dict[str, Any]:
