@@ -79,6 +79,15 @@ def tool_rows(definition: Json) -> list[tuple[str, Tool | None]]:
     return [(name, known.get(name)) for name in definition.get("tools", ())]
 
 
+def option_rows(definition: Json) -> list[tuple[str, str]]:
+    """The model's options, each in one line."""
+    options = definition.get("options") or {}
+    return [
+        (name, value if isinstance(value, str) else codec.dumps(value))
+        for name, value in options.items()
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of a comparison."""

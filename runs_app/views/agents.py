@@ -15,7 +15,7 @@ from agentadmin.engine.errors import AgentAdminError, InvalidInput, StaleVersion
 from agentadmin.problems import row
 from runs_app.agent_form import AgentForm, filled
 from runs_app.definitions.checks import InvalidDefinition
-from runs_app.pages.agents import comparison, in_words, retire_dialog, tool_rows
+from runs_app.pages.agents import comparison, in_words, option_rows, retire_dialog, tool_rows
 from runs_app.pages.erasure import is_long_enough
 from runs_app.policies import MANAGE_AGENTS, READ_AGENTS
 from runs_app.profiles import PROFILES
@@ -64,6 +64,7 @@ def agent(request: HttpRequest, agent_id: str) -> HttpResponse:
         "view": view,
         "newest": newest,
         "said": view.definition,
+        "options": option_rows(view.definition),
         "tools": tool_rows(view.definition),
         "words": in_words(view.definition) if view.definition else [],
         "versions": versions,

@@ -63,7 +63,7 @@ def test_the_list_shows_functions_and_definitions(admin: Visitor, visit: Visit) 
     new_thread(agent_id="helper")
     page = text(admin.get("/agents"))
     assert "helper" in page
-    assert "1 sessions" in page
+    assert 'data-label="Sessions">1<' in html(admin.get("/agents"))
     assert "runs_app.profiles:demo" in page
     assert "New agent" in page
     assert "needs agents:manage" in text(visit("viewer").get("/agents"))
