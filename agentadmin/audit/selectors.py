@@ -9,8 +9,9 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from agentadmin.access.errors import Hidden
 from agentadmin.audit.check import ChainCheck, Stored, Verdict
-from agentadmin.audit.format import Outcome, column_text
+from agentadmin.audit.format import Outcome, Target, column_text
 from agentadmin.audit.models import AuditEntry
 from agentadmin.audit.verify import verify
 from agentadmin.engine.clock import iso
@@ -80,15 +81,19 @@ def audit_page(
 
 
 def entry_detail(reader: Reader, entry_id: str) -> AuditEntry:
-    """One entry, whole; one that the reader may not see is not found."""
+    """One entry, whole; one that the reader may not see is not found, and the attempt audited."""
     try:
         wanted = UUID(entry_id)
     except ValueError:
         raise NotFound from None
     entry = visible(reader, READ).filter(id=wanted).first()
-    if entry is None:
+    if entry is not None:
+        return entry
+    hidden = AuditEntry.objects.filter(id=wanted).first()
+    if hidden is None:
         raise NotFound
-    return entry
+    target = Target(kind="audit", id=str(wanted), within=hidden.within, agent_id=hidden.agent_id)
+    raise Hidden(namespace=hidden.namespace, target=target)
 
 
 def list_item(entry: AuditEntry) -> dict[str, Any]:

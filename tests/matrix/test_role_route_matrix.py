@@ -15,6 +15,7 @@ from agentadmin.access.routes import PUBLIC, SIGNED_IN, DeclaredRoute, routes
 from agentadmin.access.services import create_user
 from agentadmin.access.tokens import create_token
 from agentadmin.audit import later
+from agentadmin.audit.format import Outcome
 from agentadmin.engine.clock import now
 from tests.matrix.samples import (
     EVERYWHERE,
@@ -146,6 +147,13 @@ def told(answer: Any, known: Samples) -> list[str]:
     return [name for name, id_ in known.items() if name not in NO_ROWS and id_ in text]
 
 
+def refusals() -> int:
+    """How many refusals wait for the audit log, each naming what was missing and where."""
+    denied = [entry for entry in later.discard() if entry.outcome == Outcome.DENIED]
+    assert all(entry.target.kind and entry.content for entry in denied)
+    return len(denied)
+
+
 def tried(route: DeclaredRoute, caller: Caller, known: Samples) -> Iterator[str]:
     """Every answer that is not the expected one, in words."""
     wanted = expected(route, caller)
@@ -156,6 +164,8 @@ def tried(route: DeclaredRoute, caller: Caller, known: Samples) -> Iterator[str]
             continue
         if not caller.is_near and (shown := told(answer, known)):
             yield f"{method} {route.path} [{route.name}] as {caller.name}: tells of {shown}"
+        if (entries := refusals()) != (got(answer) in {DENIED, HIDDEN}):
+            yield f"{method} {route.path} [{route.name}] as {caller.name}: {entries} audit entries"
         if got(answer) != wanted:
             found = f"{got(answer)} ({answer.status_code})"
             yield f"{method} {route.path} [{route.name}] as {caller.name}: {found}, not {wanted}"
