@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from sessions_app.selectors.comparison import Comparison
 
 TEMPLATE = "sessions/history.html"
+LARGE = 500_000
+"""Tokens from which on two states are only compared when somebody asks for it."""
 
 
 @requires(READ)
@@ -40,8 +42,8 @@ def thread_history(request: HttpRequest, thread_id: str) -> HttpResponse:
     actor = actor_from_request(request)
     thread = thread_detail(actor, thread_id)
     newest = thread.version
-    chosen = Chosen(newest - 1, newest) if newest else Chosen()
-    return _page(request, actor, thread, chosen)
+    is_light = newest and thread.context_tokens <= LARGE
+    return _page(request, actor, thread, Chosen(newest - 1, newest) if is_light else Chosen())
 
 
 @requires(READ)

@@ -81,6 +81,18 @@ def test_equal_versions_say_so(visit: Visit, edited: AgentThread) -> None:
     assert "Nothing differs" in text(visit("viewer").get(compare(edited, 2, 2)))
 
 
+def test_large_states_are_compared_only_when_asked_for(
+    visit: Visit, edited: AgentThread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    AgentThread.objects.filter(id=edited.id).update(context_tokens=2)
+    monkeypatch.setattr("sessions_app.views.history.LARGE", 1)
+    page = visit("viewer").get(address(edited, "history"))
+    assert "This state is large" in text(page)
+    assert "Working context cleared" in text(page)
+    asked = visit("viewer").get(compare(edited, 1, 2))
+    assert "Version 1 compared with 2" in text(asked)
+
+
 def test_the_choice_leads_to_the_comparison(visit: Visit, edited: AgentThread) -> None:
     pick = address(edited, "compare")
     newest = edited.version

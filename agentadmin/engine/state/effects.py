@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentadmin.engine.clock import now
 from agentadmin.engine.state import task_contract
+from agentadmin.engine.state.message_diff import keyed
 from agentadmin.engine.state.permissions import PermissionMode, ToolFacts, decide
 from agentadmin.engine.state.plan import PlanModeContext
 from agentadmin.engine.state.redaction import is_redacted
@@ -42,16 +43,19 @@ def effects(before: AgentState, after: AgentState) -> list[str]:
 
 
 def _messages(before: AgentState, after: AgentState) -> Iterator[str]:
-    difference = len(after.context) - len(before.context)
-    if difference < 0:
-        one = difference == -1
+    """Messages that leave and messages that come are told apart: a restore may do both."""
+    if before.context == after.context:
+        return
+    old, new = keyed(before.context), keyed(after.context)
+    gone, come = len(old.keys() - new.keys()), len(new.keys() - old.keys())
+    if gone:
         yield (
-            f"{_count(-difference, 'message')} {'leaves' if one else 'leave'} the working context; "
-            f"history keeps {'it' if one else 'them'}."
+            f"{_count(gone, 'message')} {'leaves' if gone == 1 else 'leave'} the working context; "
+            f"history keeps {'it' if gone == 1 else 'them'}."
         )
-    elif difference > 0:
-        yield f"{_count(difference, 'message')} more in the working context."
-    elif before.context != after.context:
+    if come:
+        yield f"{_count(come, 'message')} more in the working context."
+    if not gone and not come:
         yield _rewritten(before, after)
 
 

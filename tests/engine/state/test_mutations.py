@@ -292,5 +292,10 @@ def test_effects_mention_plan_tasks_and_single_messages() -> None:
     assert "Plan mode begins" in effects(after, before)[1]
     assert effects(after, before)[0] == "1 message more in the working context."
     changed = before.copy()
-    changed.context_mutable()[0] = user_message("other")
+    changed.context_mutable()[0] = before.context[0].replace(name="eve")
     assert effects(before, changed) == ["Messages of the working context change."]
+    changed.context_mutable()[0] = user_message("other")
+    assert effects(before, changed) == [
+        "1 message leaves the working context; history keeps it.",
+        "1 message more in the working context.",
+    ]
