@@ -1,7 +1,11 @@
 """A seeded random walk over everything that may change a state, checked after every commit."""
 
+from contextlib import suppress
 from random import Random
+from typing import Any
 
+from agentadmin.engine.clock import now
+from agentadmin.engine.errors import InvalidOperation
 from agentadmin.engine.journal.base import ThreadJournalStore, ThreadRef
 from agentadmin.engine.journal.facts import FactType, NewFact
 from agentadmin.engine.journal.loading import forward, load
@@ -9,6 +13,7 @@ from agentadmin.engine.journal.projection import ThreadProjection, digest
 from agentadmin.engine.journal.writer import JournalWriter
 from agentadmin.engine.messages import TextBlock, assistant_message, user_message
 from agentadmin.engine.state.agent_state import AgentState
+from agentadmin.engine.state.mutations import apply
 from agentadmin.engine.state.permissions import PermissionMode
 from tests.conformance.journal_suite import HOSTILE, opened, queued, state_texts
 
@@ -74,6 +79,34 @@ def substate(random: Random, writer: JournalWriter) -> None:
         state.permission_context = state.permission_context.with_mode(mode)
 
 
+def operate(random: Random, writer: JournalWriter) -> None:
+    """Any operation of `updateAgentState` on a state, with what is looked up for it."""
+    context = writer.state.context
+    named = random.choice(context).id if context else None
+    cut = random.randint(0, len(context))
+    operation: dict[str, Any] = random.choice(
+        [
+            {"op": "redact_message", "message_id": named or "none", "replacement": HOSTILE},
+            {"op": "compact", "cut": cut, "summary": "short"},
+            {"op": "add_working_directory", "path": random.choice(["/a", "b"])},
+            {"op": "remove_working_directory", "path": "/a"},
+            {"op": "enter_plan_mode"},
+            {"op": "exit_plan_mode"},
+            {
+                "op": "set_todos",
+                "todos": [{"content": HOSTILE.strip() or "a"}] * random.randint(0, 2),
+            },
+            {"op": "begin_task", "objective": "ship", "requirements": [{"id": "r", "text": "a"}]},
+            {"op": "decide_requirement", "id": "r", "decision": "confirm"},
+            {"op": "set_subject_version", "subject_version": str(random.randint(0, 2))},
+            {"op": "activate_tool_groups", "groups": random.sample(["web", "shell"], 1)},
+            {"op": "json_patch", "patch": [{"op": "add", "path": "/note", "value": [HOSTILE]}]},
+        ]
+    )
+    with suppress(InvalidOperation):
+        writer.state = apply(writer.state, operation, now=now())
+
+
 async def restore(random: Random, writer: JournalWriter) -> None:
     """Go back to an earlier version, append-only; by reference, or as if nobody knew the facts."""
     if writer.projection.version:
@@ -84,7 +117,7 @@ async def restore(random: Random, writer: JournalWriter) -> None:
             writer.refer_to(list(earlier.items.values()))
 
 
-CHANGES = (append, append, reply, redact, clear, compact, shuffle, substate)
+CHANGES = (append, append, reply, redact, clear, compact, shuffle, substate, operate, operate)
 
 
 async def walk(journal: ThreadJournalStore, seed: int, steps: int) -> None:
