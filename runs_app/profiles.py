@@ -103,15 +103,15 @@ class Profiles:
         What has begun goes on with its version, even where that was retired meanwhile. A function
         has no past: of one there is only what it returns today.
         """
+        # The database is asked outside of the lock: whoever holds a row must not wait for it here.
+        if version is not None and (begun := _row(agent_id, version=version)) is not None:
+            return self._from_row(begun)
         with self._lock:
-            if version is not None and (row := _row(agent_id, version=version)) is not None:
-                return self._from_row(row)
             if agent_id in self._known():
                 return self._from_source(agent_id)
-            row = _row(agent_id, is_current=True, is_retired=False)
-            found = None if row is None or row.factory else row
-            self._note(agent_id, None if found is None else found.version)
-            return None if found is None else self._from_row(found)
+        row = _row(agent_id, is_current=True, is_retired=False, factory="")
+        self._note(agent_id, None if row is None else row.version)
+        return None if row is None else self._from_row(row)
 
     def _note(self, agent_id: str, version: int | None) -> None:
         if len(self._newest) >= MOST_KNOWN:
@@ -119,15 +119,16 @@ class Profiles:
         self._newest[agent_id] = (time.monotonic() + FRESH, version)
 
     def _from_row(self, row: AgentDefinition) -> Profile | None:
-        if row.factory:
-            return self._from_source(row.agent_id) if row.agent_id in self._known() else None
-        key = (row.agent_id, row.version)
-        if key not in self._stored:
-            builder = builder_of(Definition.stored(row), self.tools())
-            self._stored[key] = Profile(_built(builder), row.version)
-            while len(self._stored) > MOST_BUILT:
-                self._stored.popitem(last=False)
-        return self._stored[key]
+        with self._lock:
+            if row.factory:
+                return self._from_source(row.agent_id) if row.agent_id in self._known() else None
+            key = (row.agent_id, row.version)
+            if (built := self._stored.get(key)) is None:
+                builder = builder_of(Definition.stored(row), self.tools())
+                built = self._stored[key] = Profile(_built(builder), row.version)
+                while len(self._stored) > MOST_BUILT:
+                    self._stored.popitem(last=False)
+            return built
 
     def _from_source(self, agent_id: str) -> Profile:
         if agent_id not in self._built:

@@ -42,9 +42,11 @@ def forget() -> Iterator[None]:
 class Caller:
     """A program with a token of a role."""
 
-    def __init__(self, role: str, scopes: tuple[str, ...] | None = None) -> None:
+    def __init__(self, role: str, scopes: tuple[str, ...] | None = None, agent: str = "*") -> None:
         system = Actor.system("tests")
-        user = create_user(actor=system, name=f"a-{role}", password="correct horse", role=role)
+        user = create_user(
+            actor=system, name=f"a-{role}", password="correct horse", role=role, agent=agent
+        )
         secret = create_token(actor=system, user=user, scopes=scopes).secret
         self._client = Client(headers={"Authorization": f"Bearer {secret}"})
 
@@ -210,6 +212,15 @@ def test_who_may_not_is_refused() -> None:
     viewer.ask("GET", "/agents/nobody", status=404)
     viewer.ask("GET", "/agents/%00", status=404)
     viewer.ask("GET", "/agents/demo?version=99999999999999999999", status=404)
+
+
+def test_agents_outside_of_a_role_s_pattern_do_not_exist_for_it(admin: Caller) -> None:
+    admin.ask("POST", "/agents", NEW, 201)
+    narrow = Caller("viewer", agent="hel*")
+    assert [a["id"] for a in narrow.ask("GET", "/agents")["items"]] == ["helper"]
+    narrow.ask("GET", "/agents/demo", status=404)
+    narrow.ask("GET", "/agents/demo/versions", status=404)
+    assert narrow.ask("GET", "/agents/helper")["sessions"] == 0
 
 
 def test_an_agent_that_may_more_needs_the_scope_to_widen() -> None:
