@@ -13,6 +13,7 @@ from agentadmin.engine.errors import AlreadyDecided, InvalidInput
 from agentadmin.engine.tools.builtin import DEMO_TOOLS
 from runs_app import executor
 from runs_app.models import DemoOrder, Interaction
+from runs_app.profiles import PROFILES
 from runs_app.recorder import folded
 from runs_app.services import expiring
 from runs_app.services.expiring import expire_overdue
@@ -31,11 +32,11 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The demo agent denies what nobody answers within an hour."""
     builder = HarnessAgent.builder().name("demo").model("offline:demo").tools(*DEMO_TOOLS)
-    profile = executor.PROFILES.get("demo")
+    profile = PROFILES.get("demo")
     assert profile is not None
     builder = builder.thread_journal_store(thread_journal()).answer_within(3600)
     hasty = replace(profile, agent=builder.build())
-    monkeypatch.setattr(executor.PROFILES, "get", lambda _: hasty)
+    monkeypatch.setattr(executor, "profile_for", lambda *_: hasty)
 
 
 @pytest.fixture
