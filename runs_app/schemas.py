@@ -12,6 +12,7 @@ from agentadmin.engine.errors import DecodeError
 from agentadmin.engine.state import codec
 from runs_app.models import DemoOrder, Interaction, Run, Turn
 from runs_app.states import commands
+from sessions_app.journal.unreadable import column, column_list
 from sessions_app.models import Job
 
 Json = dict[str, Any]
@@ -106,12 +107,12 @@ def turn_item(turn: Turn) -> Json:
         "turn_id": turn.id,
         "thread_id": str(turn.thread_id),
         "state": turn.state,
-        "wait": {"kind": turn.wait_kind, "ids": codec.loads(turn.wait_ids)} if waits else None,
+        "wait": {"kind": turn.wait_kind, "ids": column_list(turn.wait_ids)} if waits else None,
         "outcome": turn.outcome,
         "revision": turn.revision,
         "request_id": turn.request_id,
         "input_preview": turn.input_preview,
-        "unread": len(codec.loads(turn.steering)),
+        "unread": len(column_list(turn.steering)),
         "by": turn.actor_name,
         "attempts": turn.attempts,
         "reply": turn.reply,
@@ -160,7 +161,7 @@ def run_item(run: Run) -> Json:
         "status": run.status,
         "why": run.why,
         "worker": run.worker,
-        "agent": codec.loads(run.agent),
+        "agent": column("agent", run.agent),
         "reason": run.reason,
         "first_error": run.first_error,
         "usage": {"input": run.tokens_in, "output": run.tokens_out, "calls": run.model_calls},
@@ -181,10 +182,10 @@ def interaction_item(asked: Interaction) -> Json:
         "kind": asked.kind,
         "tool": asked.tool,
         "call_id": asked.call_id,
-        "input": codec.loads(asked.input),
+        "input": column("input", asked.input),
         "call_hash": asked.call_hash,
-        "suggested_rules": codec.loads(asked.suggested_rules),
-        "choices": codec.loads(asked.choices),
+        "suggested_rules": column_list(asked.suggested_rules),
+        "choices": column_list(asked.choices) or None,
         "asked_because": asked.because,
         "message": asked.message,
         "created_at": iso(asked.created_at),
@@ -223,7 +224,7 @@ def job_item(job: Job) -> Json:
         "reason": job.reason,
         "by": job.actor_name,
         "error": job.error or None,
-        "result": codec.loads(job.result) or None,
+        "result": column("result", job.result) or None,
         "requested_at": iso(job.requested_at),
         "started_at": job.started_at and iso(job.started_at),
         "ended_at": job.ended_at and iso(job.ended_at),

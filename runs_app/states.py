@@ -257,6 +257,10 @@ class Allowed:
 
 def allows(command: TurnCommand, state: str, wait_kind: str | None = None) -> Allowed:
     """Whether the command is possible in this state."""
+    if state not in set(TurnState):
+        return Allowed(
+            command, allowed=False, reason=f"The state {state!r} of the turn is unknown."
+        )
     reason = COMMANDS[command].get(TurnState(state), _ENDED)
     if reason is None and TurnState(state) in WAITS:
         reason = _of_wait(command, wait_kind)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agentadmin.engine.state import codec
 from runs_app.policies import EDIT_RULES, RESPOND
 from runs_app.states import InteractionStatus
+from sessions_app.journal.unreadable import UNREADABLE, column, column_list
 from sessions_app.templatetags.hidden import hidden_in
 
 if TYPE_CHECKING:
@@ -98,7 +99,9 @@ def card_of(actor: Actor, asked: Interaction) -> Card:
 
 def arguments_of(text: str) -> list[Argument]:
     """The exact arguments, one by one; text as it is, all else as JSON."""
-    given = codec.loads(text)
+    given = column("input", text)
+    if isinstance(given, dict) and UNREADABLE in given:
+        return [Argument("input, which could not be decoded", text)]
     if not isinstance(given, dict):
         return [Argument("input", codec.pretty(given))]
     return [
@@ -145,5 +148,4 @@ def _is_mixed(word: str) -> bool:
 
 
 def _list(text: str) -> list[Any]:
-    value = codec.loads(text)
-    return value if isinstance(value, list) else []
+    return column_list(text)

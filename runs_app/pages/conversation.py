@@ -9,7 +9,6 @@ from django.db.models import Max, Q
 
 from agentadmin.engine.journal.facts import ITEM_TYPES, Fact, FactType
 from agentadmin.engine.journal.projection import input_seq
-from agentadmin.engine.state import codec
 from runs_app.models import Turn
 from runs_app.pages.blocks import CALLS, raw_blocks
 from runs_app.pages.scan import SCANNED, Scan, Surroundings
@@ -17,7 +16,7 @@ from runs_app.selectors.interactions import open_interactions
 from runs_app.states import TurnState
 from sessions_app.journal.reading import facts_at
 from sessions_app.journal.rows import read_facts
-from sessions_app.journal.unreadable import kindly
+from sessions_app.journal.unreadable import column_list, kindly
 from sessions_app.models import JournalFact
 from sessions_app.selectors.transcript import Entry, shown_message, transcript
 
@@ -148,7 +147,7 @@ def _surroundings(
     return Surroundings(
         turns=_numbered(thread, ids),
         pending={asked.call_id: asked for asked in pending},
-        uncertain=frozenset(codec.loads(uncertain)),
+        uncertain=frozenset(column_list(uncertain)),
         agent=thread.agent_id,
         person=thread.session.user_id or "user",
     )

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.identity import new_id
 from agentadmin.engine.journal.facts import FactType
-from agentadmin.engine.state import codec
 from runs_app.forms import OUTCOMES, ReconcileForm
 from runs_app.pages.approval import card_of
 from runs_app.pages.conversation import head_turn, queued
 from runs_app.policies import RECONCILE, SUBMIT
 from runs_app.selectors.interactions import open_interactions
 from runs_app.states import WaitKind
+from sessions_app.journal.unreadable import column_list
 from sessions_app.selectors.facts import fact_page
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def reconcile_ids(turn: Turn | None) -> list[str]:
     """The ids that a turn waits to be told about."""
     if turn is None or turn.wait_kind != WaitKind.RECONCILE:
         return []
-    return [str(id_) for id_ in codec.loads(turn.wait_ids)]
+    return [str(id_) for id_ in column_list(turn.wait_ids)]
 
 
 def reconcile_form(turn: Turn | None, given: Any) -> ReconcileForm:

@@ -9,11 +9,11 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from agentadmin.engine.state import codec
 from runs_app.pages.bar import Button, missing
 from runs_app.policies import CANCEL, RECONCILE, STEER
 from runs_app.selectors.turn_list import OPEN, places_in_queue, tools_asked
 from runs_app.states import OPEN_STATES, TERMINAL, TurnCommand, TurnState, WaitKind, allows
+from sessions_app.journal.unreadable import column_list
 from sessions_app.pages.frame import tab_url
 from sessions_app.templatetags.states import look
 
@@ -58,7 +58,7 @@ class Chip:
 def turn_rows(actor: Actor, turns: Sequence[Turn]) -> list[TurnLine]:
     """The rows of a page of turns, in its order; two queries for all of them."""
     places = places_in_queue([t for t in turns if t.state == TurnState.QUEUED])
-    ids = [id_ for turn in turns if turn.wait_kind for id_ in codec.loads(turn.wait_ids)]
+    ids = [id_ for turn in turns if turn.wait_kind for id_ in column_list(turn.wait_ids)]
     tools = tools_asked([str(id_) for id_ in ids])
     return [_line(actor, turn, places, tools) for turn in turns]
 
@@ -71,7 +71,7 @@ def _line(
         turn=turn,
         state=turn.outcome or turn.state,
         words=_words(turn, places, tools),
-        unknown=len(codec.loads(turn.wait_ids)) if unknown else 0,
+        unknown=len(column_list(turn.wait_ids)) if unknown else 0,
         url=f"{tab_url(turn.thread, 'conversation')}#t{turn.start_seq}",
         buttons=[] if turn.state in TERMINAL else list(_buttons(actor, turn)),
     )
@@ -79,7 +79,7 @@ def _line(
 
 def _words(turn: Turn, places: Mapping[str, int], tools: Mapping[str, str]) -> str:
     """What it waits for, in words."""
-    told = len(codec.loads(turn.steering))
+    told = len(column_list(turn.steering))
     parts = [_wait(turn, tools)] if turn.wait_kind else []
     match turn.state:
         case TurnState.QUEUED:
@@ -99,7 +99,7 @@ def _words(turn: Turn, places: Mapping[str, int], tools: Mapping[str, str]) -> s
 
 
 def _wait(turn: Turn, tools: Mapping[str, str]) -> str:
-    ids = [str(id_) for id_ in codec.loads(turn.wait_ids)]
+    ids = [str(id_) for id_ in column_list(turn.wait_ids)]
     if turn.wait_kind == WaitKind.RECONCILE:
         return f"{len(ids)} call{'' if len(ids) == 1 else 's'} with unknown outcome"
     if turn.wait_kind == WaitKind.DEFINITION:

@@ -19,7 +19,10 @@ def strictly(seq: int, text: str | None) -> Any:
     """The payload of a fact; a fault in it stops whoever reads it."""
     if text is None:
         raise StateUnreadable(f"The payload of fact {seq} is missing.")
-    return codec.loads(text)
+    try:
+        return codec.loads(text)
+    except DecodeError as error:
+        raise StateUnreadable(f"The payload of fact {seq} is {error.detail}.") from error
 
 
 def kindly(seq: int, text: str | None) -> dict[str, Any]:
@@ -45,3 +48,17 @@ def _fault(message: Any, error: Exception | None) -> dict[str, str]:
     except DecodeError as found:
         return {"field": found.path, "why": found.detail}
     return {"field": "message", "why": str(error) or type(error).__name__}
+
+
+def column(name: str, text: str) -> Any:
+    """The value of a row's column; one that cannot be decoded says so, and what stands there."""
+    try:
+        return codec.loads(text)
+    except AgentAdminError as error:
+        return {UNREADABLE: {"field": name, "why": error.detail}, "text": text}
+
+
+def column_list(text: str) -> list[Any]:
+    """The list in a row's column; empty where there is none that can be read."""
+    value = column("", text)
+    return value if isinstance(value, list) else []

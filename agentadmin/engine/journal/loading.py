@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentadmin.engine.errors import NotFound, StateUnreadable
+from agentadmin.engine.errors import DecodeError, NotFound, StateUnreadable
 from agentadmin.engine.journal.facts import Fact, FactType
 from agentadmin.engine.journal.projection import (
     PROJECTED_TYPES,
@@ -61,7 +61,11 @@ def _adopt(projection: ThreadProjection, snapshot: Snapshot) -> None:
 
 
 def _adopt_substate(projection: ThreadProjection, snapshot: Snapshot) -> None:
-    substate = codec.loads(snapshot.substate)
+    try:
+        substate = codec.loads(snapshot.substate)
+    except DecodeError as error:
+        what = f"The state of version {snapshot.version} is {error.detail}."
+        raise StateUnreadable(what) from error
     if not isinstance(substate, dict):
         raise StateUnreadable(f"The state of version {snapshot.version} is not an object.")
     projection.substate = substate
