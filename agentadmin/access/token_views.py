@@ -18,7 +18,7 @@ from agentadmin.access.permissions import PERMISSIONS
 from agentadmin.access.proof import prove_again
 from agentadmin.access.routes import requires
 from agentadmin.access.schemas import token_state
-from agentadmin.access.selectors import token_detail, token_page
+from agentadmin.access.selectors import refuse_bound, token_detail, token_page
 from agentadmin.access.tokens import GUARDED, create_token, revoke_token, scopes_of
 from agentadmin.engine.errors import InvalidInput, StepUpRequired
 
@@ -53,6 +53,7 @@ def tokens(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def token_new(request: HttpRequest) -> HttpResponse:
     """Ask what the token is for; show its secret once."""
+    refuse_bound(actor_from_request(request))
     if request.method != "POST":
         return _form(request, TokenForm(initial={"scopes": ["sessions:read"]}))
     form = TokenForm(request.POST)

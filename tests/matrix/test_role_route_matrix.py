@@ -11,12 +11,19 @@ from django.test import Client
 
 from agentadmin.access.models import ApiToken
 from agentadmin.access.permissions import PERMISSIONS, permissions_of
-from agentadmin.access.routes import PUBLIC, SIGNED_IN, DeclaredRoute, routes
+from agentadmin.access.routes import (
+    PUBLIC,
+    SIGNED_IN,
+    DeclaredRoute,
+    routes,
+    undeclared_routes,
+)
 from agentadmin.access.services import create_user
 from agentadmin.access.tokens import create_token
 from agentadmin.audit import later
 from agentadmin.audit.format import Outcome
 from agentadmin.engine.clock import now
+from runs_app.routing import websocket_urlpatterns
 from tests.matrix.samples import (
     EVERYWHERE,
     FURTHER,
@@ -58,6 +65,7 @@ class Caller:
     permissions: frozenset[str]
     is_near: bool = True
     is_known: bool = True
+    is_bound: bool = False
 
 
 def person(name: str, role: str, namespace: str) -> User:
@@ -74,8 +82,8 @@ def browser(user: User) -> Client:
     return client
 
 
-def program(user: User, scopes: str | None = None) -> Client:
-    made = create_token(actor=SYSTEM, user=user)
+def program(user: User, scopes: str | None = None, **given: str) -> Client:
+    made = create_token(actor=SYSTEM, user=user, **given)
     if scopes is not None:
         ApiToken.objects.filter(pk=made.token.pk).update(scopes=scopes)
     return Client(raise_request_exception=False, headers={"Authorization": f"Bearer {made.secret}"})
@@ -89,6 +97,14 @@ def callers() -> Iterator[Caller]:
     yield Caller("stranger", browser(stranger), permissions_of("admin"), is_near=False)
     operator = person("scoped", "operator", "elsewhere")
     yield Caller("scoped token", program(operator), permissions_of("operator"), is_near=False)
+    bound = person("bound", "operator", "*")
+    yield Caller(
+        "token of another end user",
+        program(bound, bound_user_id="mallory"),
+        permissions_of("operator"),
+        is_near=False,
+        is_bound=True,
+    )
     bare = person("bare", "admin", "*")
     yield Caller("token without scopes", program(bare, "[]"), frozenset())
     yield Caller("nobody", Client(), frozenset(), is_known=False)
@@ -101,6 +117,8 @@ def expected(route: DeclaredRoute, caller: Caller) -> str:
     declared = route.permission or ""
     if declared != SIGNED_IN and declared not in caller.permissions:
         return DENIED
+    if declared == "tokens:own" and caller.is_bound:
+        return DENIED
     if declared in EVERYWHERE and not caller.is_near:
         return DENIED
     rows = [name for name in parameters(route) if name not in NO_ROWS]
@@ -110,7 +128,7 @@ def expected(route: DeclaredRoute, caller: Caller) -> str:
     if rows and not caller.is_near:
         return HIDDEN
     if route.name in PLACED and not caller.is_near:
-        return DENIED
+        return IN if caller.is_bound else DENIED
     further = FURTHER.get(route.name)
     return DENIED if further and further not in caller.permissions else IN
 
@@ -191,6 +209,10 @@ def test_every_route_answers_every_caller_as_the_permission_table_says(known: Sa
     later.discard()
     if wrong:
         pytest.fail("\n".join(wrong), pytrace=False)
+
+
+def test_no_route_and_no_socket_declares_nothing() -> None:
+    assert undeclared_routes(sockets=websocket_urlpatterns) == []
 
 
 def test_what_anybody_may_open_is_named() -> None:

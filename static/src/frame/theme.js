@@ -25,8 +25,11 @@ function choose(event) {
   event.preventDefault();
   setCookie(button.name, button.value);
   apply(button.name, button.value);
-  for (const other of button.parentElement.children) other.removeAttribute("aria-pressed");
-  button.setAttribute("aria-pressed", "true");
+  // The same choice may stand on the page twice: in the menu and in the profile.
+  for (const other of document.querySelectorAll(`[data-preferences] [name="${button.name}"]`)) {
+    if (other.value === button.value) other.setAttribute("aria-pressed", "true");
+    else other.removeAttribute("aria-pressed");
+  }
 }
 
 export function startPreferences() {
