@@ -12,6 +12,7 @@ os.environ.setdefault("CELERY_SKIP_CHECKS", "yes")
 from django.conf import settings
 
 from agentadmin.redis import broker_url
+from agentadmin.sentinel import broker_options
 
 
 @setup_logging.connect
@@ -32,7 +33,11 @@ app.conf.update(
     worker_hijack_root_logger=False,
     broker_connection_retry_on_startup=True,
     # kombu's own default is no socket timeout at all; takeover is by lease, not by redelivery.
-    broker_transport_options={"visibility_timeout": 7200, "socket_timeout": 30},
+    broker_transport_options={
+        "visibility_timeout": 7200,
+        "socket_timeout": 30,
+        **broker_options(settings.BROKER_URL),
+    },
     timezone="UTC",
 )
 app.autodiscover_tasks(["runs_app"])

@@ -8,32 +8,40 @@ from django.conf import settings
 from redis import Redis
 from redis.asyncio import Redis as AsyncRedis
 
+from agentadmin import sentinel
+
 TIMEOUT = 2.0
 
 
 def commands() -> AsyncRedis:
     """A client for commands that answer at once."""
-    return AsyncRedis.from_url(
-        settings.REDIS_URL, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT
-    )
+    return _async_client(TIMEOUT)
 
 
 def reader() -> AsyncRedis:
     """A client that may block for as long as it likes: one per web process."""
-    return AsyncRedis.from_url(
-        settings.REDIS_URL, socket_timeout=None, socket_connect_timeout=TIMEOUT
-    )
+    return _async_client(None)
 
 
 def commands_sync(timeout: float = TIMEOUT) -> Redis:
     """The same as `commands`, for code outside of a loop."""
-    return Redis.from_url(
-        settings.REDIS_URL, socket_timeout=timeout, socket_connect_timeout=timeout
-    )
+    url = settings.REDIS_URL
+    if sentinel.is_sentinel(url):
+        return sentinel.client(url, socket_timeout=timeout, socket_connect_timeout=timeout)
+    return Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout)
+
+
+def _async_client(timeout: float | None) -> AsyncRedis:
+    url = settings.REDIS_URL
+    if sentinel.is_sentinel(url):
+        return sentinel.async_client(url, socket_timeout=timeout, socket_connect_timeout=TIMEOUT)
+    return AsyncRedis.from_url(url, socket_timeout=timeout, socket_connect_timeout=TIMEOUT)
 
 
 def broker_url(url: str) -> str:
     """A Redis address as kombu spells it: it knows `redis+socket:` where redis-py knows `unix:`."""
+    if sentinel.is_sentinel(url):
+        return sentinel.Address.parse(url).broker
     if not url.startswith("unix://"):
         return url
     path, _, query = url.removeprefix("unix://").partition("?")

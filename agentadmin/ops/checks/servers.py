@@ -16,6 +16,7 @@ from agentadmin.heartbeat import WORKER_KEY
 from agentadmin.ops.checks.databases import skew
 from agentadmin.ops.doctor import Fault, Skipped
 from agentadmin.redis import broker_url, commands_sync
+from agentadmin.sentinel import broker_options
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -66,7 +67,10 @@ def broker_answers() -> str:
     if settings.BROKER_URL == settings.REDIS_URL:
         return "the same as Redis"
     try:
-        with Connection(broker_url(settings.BROKER_URL), connect_timeout=2) as connection:
+        options = broker_options(settings.BROKER_URL)
+        with Connection(
+            broker_url(settings.BROKER_URL), connect_timeout=2, transport_options=options
+        ) as connection:
             connection.ensure_connection(max_retries=1, timeout=2)
     except (OperationalError, OSError, ValueError) as error:
         raise Fault(
