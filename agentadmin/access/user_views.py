@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from django.shortcuts import render
 from django.urls import reverse
@@ -35,9 +36,15 @@ def users(request: HttpRequest) -> HttpResponse:
     q, cursor = request.GET.get("q", "")[:150], request.GET.get("cursor")
     page = user_page(actor_from_request(request), q=q, cursor=cursor)
     rows = [(user, user.role_assignments.all()) for user in page.items]
-    more = f"?q={q}&cursor={page.next_cursor}" if page.next_cursor else ""
-    context = {"nav": NAV, "rows": rows, "wanted": q, "older_url": more}
-    return render(request, "access/users.html", context | {"newer_url": "?" if cursor else ""})
+    more = urlencode({"q": q, "cursor": page.next_cursor}) if page.next_cursor else ""
+    context = {
+        "nav": NAV,
+        "rows": rows,
+        "wanted": q,
+        "older_url": f"?{more}" if more else "",
+        "newer_url": f"?{urlencode({'q': q})}" if cursor else "",
+    }
+    return render(request, "access/users.html", context)
 
 
 @requires(MANAGE)

@@ -1,6 +1,7 @@
 """Accounts: who manages them, what is asked for, and that nobody locks everybody out."""
 
 import re
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -136,3 +137,14 @@ def test_a_pattern_is_printable_text(people: People, pattern: str) -> None:
 def test_the_command_line_is_never_locked_out(people: People) -> None:
     set_active(actor=SYSTEM, user=people["admin"], active=False)
     assert not User.objects.get(username="admin").is_active
+
+
+def test_the_list_is_searched_and_goes_on_page_by_page(admin: Client, people: People) -> None:
+    for number in range(51):
+        User.objects.create(username=f"many&{number:02}")
+    page = admin.get("/admin/users", {"q": "many&"}).content.decode()
+    assert "many&amp;49" in page
+    assert "viewer" not in page.partition("<tbody")[2]
+    (older,) = re.findall(r'href="([^"]+)" rel="next"', page)
+    assert "many&amp;50" in admin.get(f"/admin/users{unescape(older)}").content.decode()
+    assert "No user fits" in admin.get("/admin/users", {"q": "nobody"}).content.decode()
