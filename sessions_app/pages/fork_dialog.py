@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from agentadmin.access.actor import ActorKind
 from agentadmin.engine.errors import AgentAdminError
+from agentadmin.engine.state.interop import parked_calls
 from agentadmin.problems import row
 from sessions_app.pages.act_dialog import WIDENS
 from sessions_app.pages.frame import tab_url
@@ -112,5 +113,7 @@ class ForkDialog:
         yield f"mode {state.permission_context.mode}, {rules} rule{'' if rules == 1 else 's'}"
         tasks = len(state.tasks_context.tasks)
         yield f"{tasks} task{'' if tasks == 1 else 's'}, plan and tool groups"
+        if asked := len(parked_calls(state)):
+            yield f"{asked} question{'' if asked == 1 else 's'} that this version waited for, again"
         for way in rehearsal.widens:
             yield f"Beyond what the source allows now, it {way}"

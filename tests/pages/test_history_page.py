@@ -6,7 +6,8 @@ import pytest
 from django.http import HttpResponse
 
 from agentadmin.engine.identity import new_id
-from runs_app.models import Run
+from runs_app.models import DemoOrder, Interaction, Run
+from runs_app.services.respond import respond_interaction
 from sessions_app.models import AgentSession, AgentThread, JournalFact, StateSnapshot
 from sessions_app.selectors.threads import state_at
 from sessions_app.services.update_state import update_agent_state
@@ -249,6 +250,29 @@ def test_a_waiting_thread_refuses_both_in_the_dialog(
         page = visit("operator").fragment(path, version=1)
         assert page.status_code == 200
         assert "waits for an answer" in text(page)
+
+
+def test_a_call_that_was_open_is_closed_by_the_next_run_and_asked_again_in_a_fork(
+    visit: Visit, thread: AgentThread, talk: Talk
+) -> None:
+    talk(thread, '/tool create_order {"sku": "x"}')
+    asked, waiting = Interaction.objects.get(), thread.version
+    respond_interaction(
+        actor=SYSTEM, interaction_id=asked.id, decision="deny", call_hash=asked.call_hash
+    )
+    talk(thread)
+    page = visit("operator").fragment(address(thread, "fork"), version=waiting)
+    assert "1 question that this version waited for, again" in text(page)
+    confirm(visit("operator"), address(thread, "fork"), page, session_id=f"f-{new_id()}")
+    copy = AgentThread.objects.get(forked_from=thread)
+    assert (copy.status, copy.pending_interactions) == ("waiting", 1)
+    page = visit("operator").fragment(act(thread, "restore"), version=waiting)
+    assert "1 tool call has no result in that version" in text(page)
+    confirm(visit("operator"), act(thread, "restore"), page)
+    talk(thread, "/echo still here")
+    assert thread.status == "idle"
+    assert state_at(thread).state.context[-1].text == "still here"
+    assert DemoOrder.objects.count() == 0
 
 
 def test_a_past_state_says_that_it_is_past(visit: Visit, edited: AgentThread) -> None:
