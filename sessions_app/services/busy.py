@@ -15,7 +15,9 @@ from agentadmin.engine.errors import (
     Conflict,
     InteractionPending,
     InvalidOperation,
+    ModelError,
     NeedsReconcile,
+    StaleTasks,
     StaleVersion,
 )
 from agentadmin.engine.state import codec
@@ -123,6 +125,8 @@ _REFUSALS: dict[str, Callable[[Mapping[str, Any]], AgentAdminError]] = {
     InvalidOperation.code: lambda r: InvalidOperation(
         r["detail"], index=r["index"], path=r.get("path", "")
     ),
+    StaleTasks.code: lambda r: StaleTasks(r["revision"]),
+    ModelError.code: lambda r: ModelError(r["detail"], retryable=bool(r.get("retryable"))),
 }
 
 
