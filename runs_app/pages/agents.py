@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.urls import reverse
 
+from agentadmin.engine.errors import DecodeError
 from agentadmin.engine.state import codec
 from agentadmin.engine.state.permissions import Behavior, PermissionMode
 from runs_app.definitions.comparing import compare, context_in
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from agentadmin.engine.tools.toolkit import Tool
+    from runs_app.models import Run
     from runs_app.selectors.agents import AgentView
 
 Json = dict[str, Any]
@@ -142,6 +144,16 @@ def _lines(before: list[str], after: list[str]) -> Iterator[Line]:
     for line in marked:
         if (sign := _SIGNS.get(line[:2])) is not None:
             yield Line(*sign, line[2:])
+
+
+def stamp_of(run: Run) -> Json | None:
+    """Agent and version that a run has recorded, where a page can show them."""
+    try:
+        stamp = codec.loads(run.agent)
+    except DecodeError:
+        return None
+    fits = isinstance(stamp, dict) and isinstance(stamp.get("version"), int)
+    return stamp if fits and isinstance(stamp.get("id"), str) and stamp["id"] else None
 
 
 def retire_dialog(view: AgentView, reason: str, *, asked: bool) -> Json:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.urls import reverse
 
 from agentadmin.engine.identity import new_id
 from agentadmin.engine.journal.facts import FactType
 from runs_app.forms import OUTCOMES, ReconcileForm
 from runs_app.pages.approval import card_of
 from runs_app.pages.conversation import head_turn, queued
-from runs_app.policies import RECONCILE, SUBMIT
+from runs_app.policies import MANAGE_AGENTS, RECONCILE, SUBMIT
+from runs_app.selectors.agents import is_known
 from runs_app.selectors.interactions import open_interactions
 from runs_app.states import WaitKind
 from sessions_app.journal.unreadable import column_list
@@ -31,9 +35,26 @@ def now_of(actor: Actor, thread: AgentThread) -> dict[str, Any]:
         "outcomes": OUTCOMES,
         "may_reconcile": actor.may(RECONCILE, *place),
         "cards": _cards(actor, thread),
+        "undefined": _undefined(actor, thread, turn),
         "may_submit": actor.may(SUBMIT, *place),
         "submit_permission": SUBMIT,
         "request_id": new_id(),
+    }
+
+
+def _undefined(actor: Actor, thread: AgentThread, turn: Turn | None) -> dict[str, str] | None:
+    """The agent that the head turn waits for, and where it can be defined."""
+    if turn is None or turn.wait_kind != WaitKind.DEFINITION:
+        return None
+    agent_id = thread.agent_id
+    known = is_known(agent_id)
+    where = reverse("agent", args=[agent_id]) if known else reverse("agent_new")
+    query = "" if known else f"?{urlencode({'agent_id': agent_id})}"
+    may = actor.may_everywhere(MANAGE_AGENTS)
+    return {
+        "id": agent_id,
+        "why": "was retired" if known else "is not defined here",
+        "url": f"{where}{query}" if may else "",
     }
 
 

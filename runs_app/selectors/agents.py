@@ -153,6 +153,11 @@ def session_counts(actor: Actor, agent_ids: Iterable[str]) -> dict[str, int]:
     return dict(counted)
 
 
+def is_known(agent_id: str) -> bool:
+    """Whether there ever was a definition of the agent, retired ones included."""
+    return "\0" not in agent_id and newest_version(agent_id) > 0
+
+
 def newest_version(agent_id: str) -> int:
     """The highest number that was given to a version; 0 for an unknown agent."""
     rows = AgentDefinition.objects.filter(agent_id=agent_id)

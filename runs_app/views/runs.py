@@ -13,6 +13,7 @@ from agentadmin.access.actor import READ
 from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.routes import requires
 from agentadmin.engine.clock import now
+from runs_app.pages.agents import stamp_of
 from runs_app.pages.events import GROUPS, event_of
 from runs_app.pages.timeline import timeline
 from runs_app.selectors.of_turns import runs_of_turns, turn_of_run
@@ -73,6 +74,7 @@ def _run(run: Run, before: int | None, show: str) -> dict[str, Any]:
     return {
         "run": run,
         "turn": turn,
+        "stamp": stamp_of(run),
         "took": (end - run.started_at).total_seconds(),
         "timeline": timeline(facts, end, is_cut=len(facts) == MOST),
         "events": [event_of(fact) for fact in events],

@@ -7,11 +7,21 @@ from typing import Any
 import pytest
 
 from agentadmin.access.services import create_user
-from runs_app.models import AgentDefinition
+from runs_app.models import AgentDefinition, Run
 from runs_app.profiles import PROFILES
-from runs_app.services.agents import create_agent, update_agent
+from runs_app.services.agents import create_agent, retire_agent, update_agent
 from sessions_app.models import AgentSession
-from tests.pages.conftest import PASSWORD, SYSTEM, Visit, Visitor, html, new_thread, text
+from tests.pages.conftest import (
+    PASSWORD,
+    SYSTEM,
+    Talk,
+    Visit,
+    Visitor,
+    address,
+    html,
+    new_thread,
+    text,
+)
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -201,6 +211,24 @@ def test_an_agent_is_tried_and_retired(admin: Visitor, visit: Visit) -> None:
     assert "Bring back" in page
     assert "retired" in text(admin.get("/agents"))
     assert visit("viewer").get("/agents/helper/retire").status_code == 403
+
+
+def test_a_conversation_says_which_agent_it_waits_for_and_a_run_which_version_ran(
+    admin: Visitor, talk: Talk, visit: Visit
+) -> None:
+    thread = talk(new_thread(agent_id="helper"), "/echo hi")
+    page = html(admin.get(address(thread)))
+    assert "is not defined here" in text(admin.get(address(thread)))
+    assert 'href="/new-agent?agent_id=helper"' in page
+    assert 'value="helper"' in html(admin.get("/new-agent", agent_id="helper"))
+    assert "/new-agent" not in html(visit("operator").get(address(thread)))
+    define()
+    talk(thread)
+    run = Run.objects.get()
+    assert 'href="/agents/helper?version=1"' in html(admin.get(f"/runs/{run.id}"))
+    retire_agent(actor=SYSTEM, agent_id="helper", reason=REASON)
+    talk(thread, "/echo more")
+    assert "was retired" in text(admin.get(address(thread)))
 
 
 def test_the_demo_is_read_only_and_an_unknown_agent_is_no_page(admin: Visitor) -> None:

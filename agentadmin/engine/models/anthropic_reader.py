@@ -64,7 +64,7 @@ class AnthropicReader:
 
     def _start(self, key: str, block: dict[str, Any]) -> Iterator[Chunk]:
         kind = str(block.get("type"))
-        self._spoke = True
+        self._spoke = self._spoke or kind in ("text", "tool_use")
         self._blocks[key] = _Open(kind, input=block.get("input"))
         if kind == "tool_use":
             yield ToolCallChunk(key, _plain(block.get("id")), _plain(block.get("name")))
@@ -113,6 +113,8 @@ class AnthropicReader:
             raise ModelError(f"{self._place.who} declined to answer this.", retryable=False)
         if self._stop == "model_context_window_exceeded" and not self._spoke:
             raise ContextOverflow(f"The conversation is too long for {self._place.model}.")
+        if self._stop == "max_tokens" and not self._spoke:
+            raise failures.spent(self._place)
         if self._usage:
             yield self._counted()
 

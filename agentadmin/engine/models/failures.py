@@ -122,6 +122,12 @@ def cut_off(place: Place) -> ModelError:
     return ModelError(f"{place.who} ended the stream before its answer.", retryable=True)
 
 
+def spent(place: Place) -> ModelError:
+    """The error of a model that used up its limit before it said anything."""
+    detail = f"{place.who} reached the limit of tokens before it answered: raise max_tokens."
+    return ModelError(detail, retryable=False)
+
+
 def malformed(place: Place, what: str) -> ModelError:
     """The error of a stream that cannot be read."""
     return ModelError(f"{place.who} sent what cannot be read: {what}", retryable=True)

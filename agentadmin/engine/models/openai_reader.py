@@ -42,7 +42,7 @@ class OpenAIReader:
         delta = choice.get("delta") or choice.get("message")
         if isinstance(delta, dict):
             for chunk in self._delta(delta):
-                self._spoke = True
+                self._spoke = self._spoke or not isinstance(chunk, ThinkingChunk)
                 yield chunk
         finish = choice.get("finish_reason")
         self._finish = finish if isinstance(finish, str) else self._finish
@@ -66,6 +66,8 @@ class OpenAIReader:
         if self._finish == "content_filter" and not self._spoke:
             detail = f"{self._place.who} withheld its answer: its content filter took it."
             raise ModelError(detail, retryable=False)
+        if self._finish == "length" and not self._spoke:
+            raise failures.spent(self._place)
         if self._usage is not None:
             yield self._usage
 

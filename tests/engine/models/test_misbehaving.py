@@ -186,6 +186,24 @@ async def test_an_error_inside_the_stream_is_told(
     assert error.retryable == retryable, error.detail
 
 
+async def test_an_answer_that_was_all_thinking_tells_which_limit_to_raise(provider: str) -> None:
+    script = {
+        "openai": events(delta(reasoning_content="hm"), delta("length")),
+        "anthropic": events({"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}),
+    }[provider]
+    error = await failure(provider, script)
+    assert (error.retryable, "raise max_tokens" in error.detail) == (False, True)
+
+
+async def test_an_answer_that_was_withheld_is_told(provider: str) -> None:
+    script = {
+        "openai": events(delta("content_filter")),
+        "anthropic": events({"type": "message_delta", "delta": {"stop_reason": "refusal"}}),
+    }[provider]
+    error = await failure(provider, script)
+    assert not error.retryable
+
+
 async def test_silence_ends_by_the_patience_of_the_definition(provider: str) -> None:
     async def mute(line: Line, _request: Request) -> None:
         await line.gone()
