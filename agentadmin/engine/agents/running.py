@@ -49,6 +49,7 @@ class RunningCalls:
             tool=each.call.name,
             workspace=self._run.workspace,
             report=lambda text: self._progress(each, text),
+            groups=self._run.spec.toolkit.groups,
         )
         return await execute(tool, each.call.input, context)
 

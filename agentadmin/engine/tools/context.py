@@ -26,6 +26,8 @@ class ToolContext:
     tool: str
     workspace: Path | None
     report: Callable[[str], None]
+    groups: tuple[str, ...] = ()
+    """The groups of tools that the agent has, active or not."""
 
     @property
     def interrupted(self) -> bool:

@@ -13,6 +13,7 @@ from agentadmin.engine.state.permissions import (
     PermissionMode,
     PermissionRule,
 )
+from agentadmin.engine.tools.builtin import reset_equipped_tools
 from agentadmin.engine.tools.toolkit import tool
 from tests.engine.agents.scene import (
     ScriptModel,
@@ -128,3 +129,32 @@ async def test_only_active_groups_are_offered_and_can_be_called() -> None:
     assert "not available" in str(results[0].payload)
     assert "fetched" in str(results[1].payload)
     assert agent.spec.toolkit.groups == ("web",)
+
+
+async def test_an_agent_chooses_its_own_groups() -> None:
+    @tool(effect="none", group="web")
+    def fetch() -> str:
+        """Fetch."""
+        return "fetched"
+
+    journal = InMemoryThreadJournal()
+    model = ScriptModel(
+        calls(("reset_equipped_tools", "{}"), ("reset_equipped_tools", '{"groups": ["x"]}')),
+        calls(("reset_equipped_tools", '{"groups": ["web", "web"]}')),
+        calls(("fetch", "{}")),
+        says("done"),
+    )
+    builder = harness(journal, model).tools(fetch, reset_equipped_tools)
+    agent = builder.permission_context(BYPASS).build()
+    async with agent:
+        await agent.call([user_message("go")], context())
+        state = await agent.get_agent_state(context())
+    assert state.tool_context.activated_groups == ("web",)
+    results = [f.payload for f in await facts_of(journal, agent) if f.type == FactType.TOOL_RESULT]
+    told = [result["message"]["content"][0]["output"][0]["text"] for result in results]
+    assert told == [
+        "groups: web; active: none",
+        "Error: Tool execution failed: there is no group x; known: web",
+        "active: web",
+        "fetched",
+    ]

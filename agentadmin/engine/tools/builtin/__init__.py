@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentadmin.engine.tools.builtin.calculator import calculator
 from agentadmin.engine.tools.builtin.editing import edit_file, search_files
 from agentadmin.engine.tools.builtin.files import list_files, read_file, write_file
+from agentadmin.engine.tools.builtin.groups import reset_equipped_tools
 from agentadmin.engine.tools.builtin.orders import OrderBook, create_order
 from agentadmin.engine.tools.builtin.people import ask_user
 from agentadmin.engine.tools.builtin.planning import (
@@ -66,6 +67,7 @@ __all__ = [
     "plan_exit",
     "plan_write",
     "read_file",
+    "reset_equipped_tools",
     "search_files",
     "sleep",
     "todo_write",
