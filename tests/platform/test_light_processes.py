@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"openai", "anthropic", "httpx2", "opentelemetry"}
+HEAVY = {"openai", "anthropic", "httpx2"}
 LOADED = """
 import sys
 import django
