@@ -177,3 +177,26 @@ def test_every_python_file_goes_on_with_a_turn(actor: Actor, work: Work, path: P
     assert len(export.value["context"]) >= len(before)
     assert export.value["context"][-1]["content"][-1]["text"] == "it goes on"
     assert {m["role"] for m in export.value["context"]} <= {"user", "assistant", "system"}
+
+
+JAVA_FILES = sorted(
+    path
+    for pattern in ("agent_state_*.json", "legacy_agent_state_*.json", "legacy_memory_*.jsonl")
+    for path in (DATA / "agentscope-java").glob(pattern)
+)
+
+
+@pytest.mark.parametrize("path", JAVA_FILES, ids=lambda path: path.stem)
+def test_every_java_file_goes_on_with_a_turn(actor: Actor, work: Work, path: Path) -> None:
+    thread = bring(actor, path)
+    for asked in open_interactions(thread):
+        respond(actor, asked, "deny", reason="no")
+    work(thread)
+    submit_turn(actor=actor, thread=thread, input="/echo it goes on")
+    work(thread)
+    assert replies(thread)[-1] == "it goes on"
+    export = export_thread(thread, "agentscope-java")
+    assert {m["role"] for m in export.value["context"]} <= {"USER", "ASSISTANT", "SYSTEM", "TOOL"}
+    assert not export.untouched
+    again = bring(actor, json.loads(export.text), session_id="again")
+    assert len(state_at(again).state.context) == len(state_at(thread).state.context)
