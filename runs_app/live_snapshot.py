@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agentadmin.engine.state import codec
 from runs_app import cursors
 from runs_app.live.blocks import running_blocks
 from runs_app.schemas import interaction_item, run_item, turn_item
@@ -74,8 +75,9 @@ def _read(actor: Actor, thread: AgentThread, limit: int) -> dict[str, Any]:
 
 
 def _inputs(thread: AgentThread, turns: Sequence[Turn]) -> dict[str, Any]:
-    """What was submitted and is not done, by the seq that later `message/user` events refer to."""
-    seqs = [turn.start_seq for turn in turns if turn.state not in TERMINAL]
+    """What was said and is not read, by the seq that later `message/user` events refer to."""
+    going = [turn for turn in turns if turn.state not in TERMINAL]
+    seqs = [seq for turn in going for seq in (turn.start_seq, *codec.loads(turn.steering))]
     return {str(f.seq): f.payload["input"] for f in facts_at(str(thread.id), seqs)}
 
 
