@@ -9,6 +9,7 @@ from types import FrameType
 
 from agentadmin.supervisor.child import Child, Spec, how_it_ended, stop
 from agentadmin.supervisor.lifeline import Lifeline
+from agentadmin.supervisor.lines import trouble_of
 
 TICK = 0.1
 # Together within the five seconds that stopping may take.
@@ -40,7 +41,8 @@ class Tail:
         whole = text[: text.rfind(b"\n") + 1]
         self._offset += len(whole)
         lines = whole.decode("utf-8", "replace").splitlines()
-        return [line for line in lines if self._trouble.search(line)]
+        told = (trouble_of(line, self._trouble) for line in lines)
+        return [line for line in told if line is not None]
 
 
 class Post:
