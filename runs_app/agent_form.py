@@ -25,7 +25,8 @@ TABLES = {"deny_rules": "deny", "ask_rules": "ask", "allow_rules": "allow"}
 OPTIONS = ("base_url", "api_key_env", "temperature", "max_tokens", "context_window", "timeout")
 WHOLE = ("max_tokens", "context_window")
 SHORT = "Say in at least 10 characters why; it is kept in the audit trail."
-_TOP = ("name", "description", "model", "sys_prompt", "tools", "tool_groups", "max_iters")
+_TOP = ("name", "description", "model", "sys_prompt", "tools", "tool_groups")
+_LIMITS = ("max_iters", "answer_within")
 _NESTED = ("mode", "working_directories", "deny_rules", "ask_rules", "allow_rules")
 
 
@@ -56,6 +57,7 @@ class AgentForm(forms.Form):
     tools = forms.MultipleChoiceField(required=False)
     tool_groups = _line()
     max_iters = _line(initial="10")
+    answer_within = _line()
     workspace = forms.BooleanField(required=False, initial=True)
     mode = forms.ChoiceField(
         choices=[(mode.value, mode.value) for mode in PermissionMode], initial="default"
@@ -93,6 +95,7 @@ class AgentForm(forms.Form):
                 **{name: _rules(said[name], name, context) for name in TABLES},
             },
             "max_iters": _number(said["max_iters"], whole=True),
+            "answer_within": _number(said["answer_within"], whole=True),
             "workspace": said["workspace"],
         }
 
@@ -135,7 +138,7 @@ def filled(definition: Mapping[str, Any]) -> Json:
     context = definition.get("permission_context") or {}
     directories = context.get("working_directories") or {}
     return {
-        **{name: definition.get(name) for name in _TOP},
+        **{name: definition.get(name) for name in (*_TOP, *_LIMITS)},
         **{name: options.get(name) for name in OPTIONS},
         "headers": "\n".join(f"{k}: {v}" for k, v in (options.get("headers") or {}).items()),
         "body": codec.pretty(options["body"]) if options.get("body") else "",

@@ -36,6 +36,7 @@ class _Definition(Body):
     permission_context: _said(type="object") = None  # type: ignore[valid-type]
     max_iters: _said(type="integer", minimum=1, maximum=1000) = None  # type: ignore[valid-type]
     workspace: _said(type="boolean") = None  # type: ignore[valid-type]
+    answer_within: _said(type="integer", minimum=1) = None  # type: ignore[valid-type]
     reason: str | None = None
     request_id: str | None = None
 
@@ -98,6 +99,7 @@ class AgentWhole(AgentItem):
     permission_context: Json
     max_iters: int | None
     workspace: bool | None
+    answer_within: int | None
 
 
 def agent_version(row: AgentDefinition) -> Json:
@@ -140,4 +142,5 @@ def agent_whole(view: AgentView) -> Json:
         "permission_context": said.get("permission_context", {}),
         "max_iters": said.get("max_iters"),
         "workspace": said.get("workspace"),
+        "answer_within": said.get("answer_within"),
     }

@@ -34,5 +34,6 @@ def builder_of(definition: Definition, tools: Mapping[str, Tool]) -> HarnessAgen
         .active_groups(*definition.tool_groups)
         .permission_context(definition.permissions)
         .max_iters(definition.max_iters)
+        .answer_within(definition.answer_within)
     )
     return builder.workspace(settings.DATA / "workspaces") if definition.workspace else builder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.agents.builder import MOST_ITERS
+from agentadmin.engine.agents.builder import MOST_ITERS, MOST_PATIENCE
 from agentadmin.engine.agents.spec import DEFAULT_MAX_ITERS
 from agentadmin.engine.errors import InvalidInput
 from agentadmin.engine.identity import check_id
@@ -28,6 +28,7 @@ FIELDS = (
     "permission_context",
     "max_iters",
     "workspace",
+    "answer_within",
 )
 MOST_DESCRIPTION = 2_000
 MOST_PROMPT = 200_000
@@ -88,6 +89,7 @@ def read(agent_id: str, given: Mapping[str, Any], tools: Collection[str]) -> Def
         ),
         max_iters=faults.at("max_iters", _iters, stated["max_iters"], DEFAULT_MAX_ITERS),
         workspace=faults.at("workspace", _flag, stated["workspace"], instead=True),
+        answer_within=faults.at("answer_within", _patience, stated["answer_within"], None),
     )
     if faults.found:
         raise InvalidDefinition(faults.found)
@@ -163,6 +165,14 @@ def _iters(value: Any) -> int:
         return DEFAULT_MAX_ITERS
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_ITERS:
         raise InvalidInput(f"must be a whole number between 1 and {MOST_ITERS}")
+    return value
+
+
+def _patience(value: Any) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_PATIENCE:
+        raise InvalidInput(f"must be a whole number of seconds between 1 and {MOST_PATIENCE}")
     return value
 
 

@@ -31,9 +31,12 @@ class Definition:
     permissions: PermissionContext
     max_iters: int = DEFAULT_MAX_ITERS
     workspace: bool = True
+    answer_within: int | None = None
+    """Seconds after which a question that nobody answered is denied."""
 
     def to_dict(self) -> Json:
         """As it is stored, shown and compared."""
+        patience = {} if self.answer_within is None else {"answer_within": self.answer_within}
         return {
             "name": self.name,
             "description": self.description,
@@ -45,6 +48,7 @@ class Definition:
             "permission_context": self.permissions.to_dict(),
             "max_iters": self.max_iters,
             "workspace": self.workspace,
+            **patience,
         }
 
     @classmethod
@@ -63,4 +67,5 @@ class Definition:
             permissions=PermissionContext.from_dict(raw.get("permission_context") or {}),
             max_iters=raw.get("max_iters", DEFAULT_MAX_ITERS),
             workspace=raw.get("workspace", True),
+            answer_within=raw.get("answer_within"),
         )

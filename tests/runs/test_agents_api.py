@@ -170,6 +170,8 @@ def test_a_retired_agent_is_known_and_comes_back_by_a_change(admin: Caller) -> N
         ({"tools": "calculator"}, ["tools"]),
         ({"tool_groups": [" "]}, ["tool_groups[0]"]),
         ({"max_iters": 0, "workspace": "yes"}, ["max_iters", "workspace"]),
+        ({"answer_within": 0}, ["answer_within"]),
+        ({"answer_within": 1.5}, ["answer_within"]),
         ({"name": "a\nb"}, ["name"]),
         ({"sys_prompt": "a\0b"}, ["sys_prompt"]),
         ({"permission_context": {"mode": "always"}}, ["permission_context.mode"]),

@@ -186,3 +186,13 @@ def test_an_agent_whose_tool_is_gone_fails_its_turn_with_the_reason(
     turn = submit_turn(actor=actor, thread=thread, input="hi")
     work(thread)
     assert "needs tools that are not here: shout" in (turn_of(turn.turn_id).error or "")
+
+
+def test_an_agent_says_how_long_its_questions_wait(actor: Actor, work: Work) -> None:
+    define(actor, answer_within=900)
+    thread = new_thread(actor, "helper")
+    submit_turn(actor=actor, thread=thread, input='/tool create_order {"sku": "tea"}')
+    work(thread)
+    asked = Interaction.objects.get()
+    assert asked.expires_at is not None
+    assert 890 < (asked.expires_at - asked.created_at).total_seconds() < 910
