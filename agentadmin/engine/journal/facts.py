@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from agentadmin.engine.state import codec
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
 SALT_BYTES = 16
@@ -98,13 +99,13 @@ class NewFact:
     step_id: str | None = None
     required: bool = True
 
-    def seal(self) -> SealedFact:
-        """Write the payload as canonical text and commit to it with a fresh salt.
+    def seal(self, salt: bytes | None = None) -> SealedFact:
+        """Write the payload as canonical text and commit to it with a salt, fresh unless told.
 
         Proofs are taken over the commitment only, so erasing text and salt leaves them valid.
         """
         text = codec.dumps(self.payload)
-        salt = secrets.token_bytes(SALT_BYTES)
+        salt = secrets.token_bytes(SALT_BYTES) if salt is None else salt
         return SealedFact(
             self.type,
             self.payload,
@@ -116,6 +117,16 @@ class NewFact:
             self.step_id,
             self.required,
         )
+
+
+def seal_all(facts: Sequence[NewFact]) -> list[SealedFact]:
+    """Seal a batch, an import's thousands too, with one call for the salts of all of them."""
+    salts = secrets.token_bytes(SALT_BYTES * len(facts))
+    places = range(0, len(salts), SALT_BYTES)
+    return [
+        fact.seal(salts[place : place + SALT_BYTES])
+        for fact, place in zip(facts, places, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from agentadmin.engine.journal.facts import (
     FactType,
     NewFact,
     SealedFact,
+    seal_all,
 )
 from agentadmin.engine.journal.loading import fill, load
 from agentadmin.engine.journal.plan import Planned, Substate, draft, plan_items
@@ -132,7 +133,7 @@ class JournalWriter:
         changes = self._change_facts(change, substate, before)
         if not (before or changes or facts or rows) and release is Release.NEVER:
             return None
-        sealed = [fact.seal() for fact in (*before, *changes, *facts)]
+        sealed = seal_all([*before, *changes, *facts])
         planned = plan_items(self.projection, sealed, dict(change.puts), self._left)
         snapshot = (
             draft(self.projection, planned, sealed, substate, reason=reason, actor=self.actor)
@@ -175,10 +176,11 @@ class JournalWriter:
         for key, msg in change.puts:
             position = len(before) + len(facts)
             facts.append(item_fact(key, msg, self._reference(msg, start, position)))
-        return [
-            replace(fact, turn_id=self.turn_id, run_id=self.run_id, step_id=self.step_id)
-            for fact in facts
-        ]
+        about = (self.turn_id, self.run_id, self.step_id)
+        if about == (None, None, None):
+            return facts
+        turn_id, run_id, step_id = about
+        return [replace(f, turn_id=turn_id, run_id=run_id, step_id=step_id) for f in facts]
 
     def _substate_facts(self, substate: Substate) -> Iterable[NewFact]:
         if substate.text is None:

@@ -36,6 +36,7 @@ _LONG_NUMBER = b"0" * 19
 _BEFORE_NUMBER = frozenset(b"[,: \n\r\t-")
 _BRACKET_STEPS = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[{]}"))
+_PLAIN = frozenset({str, int, bool, type(None)})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -88,15 +89,17 @@ def _write(value: Json, options: int, layout: Layout, levels: int) -> str:
 
 def holds_non_finite(value: Json) -> bool:
     """Whether there is a number in it that JSON has no word for."""
-    stack = [value]
+    stack = [[value]]
     while stack:
-        item = stack.pop()
-        if isinstance(item, dict):
-            stack.extend(item.values())
-        elif isinstance(item, list | tuple):
-            stack.extend(item)
-        elif isinstance(item, float) and not -inf < item < inf:
-            return True
+        for item in stack.pop():
+            if type(item) in _PLAIN:
+                continue
+            if isinstance(item, dict):
+                stack.append(list(item.values()))
+            elif isinstance(item, list | tuple):
+                stack.append(list(item))
+            elif isinstance(item, float) and not -inf < item < inf:
+                return True
     return False
 
 
