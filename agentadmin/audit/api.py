@@ -38,7 +38,7 @@ class Wanted(Schema):
     actor: str = ""
     action: str = ""
     target: str = ""
-    outcome: Annotated[str, one_of(*Outcome)] = ""
+    outcome: Annotated[str, one_of("", *Outcome)] = ""
     since: Moment | None = None
     until: Moment | None = None
 
