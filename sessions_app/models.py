@@ -49,11 +49,12 @@ class AgentSession(models.Model):
         constraints = [one_of("session_identity")]
         indexes = [
             models.Index(fields=["-updated_at", "-id"], name="session_recent"),
-            models.Index(fields=["status", "-updated_at", "-id"], name="session_status"),
-            models.Index(fields=["namespace", "-updated_at", "-id"], name="session_namespace"),
-            # What lists filter by, each in the order in which they show it.
-            models.Index(fields=["agent_id", "-updated_at", "-id"], name="session_agent"),
-            models.Index(fields=["user_id", "-updated_at", "-id"], name="session_user"),
+            # What lists filter by, each in the order in which they show it. Every turn writes all
+            # of them anew: the id, which only parts equal times, would be a fifth of that.
+            models.Index(fields=["status", "-updated_at"], name="session_status"),
+            models.Index(fields=["namespace", "-updated_at"], name="session_namespace"),
+            models.Index(fields=["agent_id", "-updated_at"], name="session_agent"),
+            models.Index(fields=["user_id", "-updated_at"], name="session_user"),
             models.Index(fields=["session_id"], name="session_name"),
         ]
 
