@@ -62,4 +62,4 @@ def session_rows(actor: Actor, filters: SessionFilters, cursor: str | None) -> P
 def status_counts(actor: Actor) -> dict[str, int]:
     """How many sessions the actor sees in each status."""
     rows = AgentSession.objects.filter(visible_sessions(actor)).values_list("status")
-    return dict(rows.annotate(n=Count("id")).order_by())
+    return dict(rows.annotate(n=Count("*")).order_by())
