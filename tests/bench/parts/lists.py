@@ -67,11 +67,14 @@ def _thread(session: AgentSession) -> AgentThread:
 
 
 def cases() -> Iterator[tuple[str, dict[str, str], float | None]]:
-    """Every filter that has an index, alone and together; `q` reads every row and has no target."""
+    """Every filter that has an index, alone and together.
+
+    `q` and an agent without any session read every row, and have no target.
+    """
     yield "all", {}, TARGET
     yield "agent_id, half of all", {"agent_id": "demo"}, TARGET
     yield "agent_id, one in forty", {"agent_id": "agent-7"}, TARGET
-    yield "agent_id, none", {"agent_id": "nobody"}, TARGET
+    yield "agent_id, none", {"agent_id": "nobody"}, None
     yield "user_id, some", {"user_id": "user-77"}, TARGET
     yield "user_id, nobody's", {"user_id": ""}, TARGET
     yield "user_id, none", {"user_id": "none"}, TARGET
