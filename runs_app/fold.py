@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from agentadmin.engine.errors import (
-    AlreadyDecided,
-    Conflict,
-    InputPending,
-    NotFound,
-    TurnFinished,
-    TurnPaused,
-)
+from agentadmin.engine.errors import AlreadyDecided, InputPending, NotFound, TurnFinished
 from agentadmin.engine.journal.facts import TURN_ENDS, Fact, FactType
 from agentadmin.engine.state import codec
+from runs_app.book import Book, move, wake_when_answered
 from runs_app.rows import InteractionRow, RunRow, ThreadRow, TurnRow, plain
 from runs_app.states import (
-    ANSWERABLE,
     STATUS_OF_DECISION,
     TERMINAL,
     WAITS,
@@ -27,8 +20,6 @@ from runs_app.states import (
     RunStatus,
     TurnState,
     WaitKind,
-    in_queue,
-    next_state,
 )
 from sessions_app.states import ThreadStatus
 
@@ -45,33 +36,6 @@ REPAIR_RECONCILED = "reconciled"
 """The kind of a repair in `recovery/applied` that records an outcome nobody knew."""
 REPAIR_DEFINED = "defined"
 """The kind of one that says that the turn's agent is defined by now."""
-
-
-class Book(Protocol):
-    """The rows of one thread, as far as a batch of facts asks for them."""
-
-    thread: ThreadRow
-
-    def turn(self, id_: str) -> TurnRow | None:
-        """The turn."""
-
-    def run(self, id_: str) -> RunRow | None:
-        """The run."""
-
-    def interaction(self, id_: str) -> InteractionRow | None:
-        """The interaction."""
-
-    def next_in_line(self, after: int) -> TurnRow | None:
-        """The oldest turn behind a place that still has to begin, paused or not."""
-
-    def add_turn(self, row: TurnRow) -> None:
-        """Keep a new turn."""
-
-    def add_run(self, row: RunRow) -> None:
-        """Keep a new run."""
-
-    def add_interaction(self, row: InteractionRow) -> None:
-        """Keep a new interaction."""
 
 
 def fold(book: Book, fact: Fact) -> None:
@@ -134,35 +98,6 @@ def preview(messages: list[dict[str, Any]]) -> str:
     return ""
 
 
-def move(book: Book, fact: Fact, event: str) -> TurnRow | None:
-    """Move the fact's turn along the table; None when the fact belongs to no turn."""
-    if fact.turn_id is None:
-        return None
-    turn = book.turn(fact.turn_id)
-    if turn is None:
-        raise NotFound(f"There is no turn {fact.turn_id}.")
-    state = TurnState(turn.state)
-    after = next_state(state, event)
-    if after is None:
-        if state in TERMINAL:
-            raise TurnFinished(f"Turn {turn.id} has ended: {state}.")
-        if state is TurnState.PAUSED and event == FactType.RUN_START:
-            raise TurnPaused()
-        raise Conflict(f"A turn that is {state} cannot take {event}.")
-    queued = _in_queue(turn)
-    if after is not state:
-        turn.state = after
-        turn.revision += 1
-    if after not in WAITS:
-        turn.wait_kind, turn.wait_ids = None, "[]"
-    book.thread.queued_turns += _in_queue(turn) - queued
-    return turn
-
-
-def _in_queue(turn: TurnRow) -> bool:
-    return in_queue(turn.state, turn.wait_kind, has_started=turn.started_at is not None)
-
-
 def _turn_suspended(book: Book, fact: Fact) -> None:
     turn = move(book, fact, fact.type)
     if turn is None:
@@ -174,7 +109,7 @@ def _turn_suspended(book: Book, fact: Fact) -> None:
     thread.active_turn_id = turn.id
     thread.status = ThreadStatus.WAITING
     thread.runnable_since = None
-    _wake_when_answered(book, turn, fact.occurred_at)
+    wake_when_answered(book, turn, fact.occurred_at)
 
 
 def _turn_resumed(book: Book, fact: Fact) -> None:
@@ -192,7 +127,7 @@ def _turn_resumed(book: Book, fact: Fact) -> None:
         if turn.wait_kind == WaitKind.DEFINITION:
             # A worker looks again whether the agent is defined.
             thread.runnable_since = fact.occurred_at
-        _wake_when_answered(book, turn, fact.occurred_at)
+        wake_when_answered(book, turn, fact.occurred_at)
     else:
         _go(thread, turn, fact.occurred_at)
 
@@ -391,14 +326,7 @@ def _interaction_resolved(book: Book, fact: Fact) -> None:
     book.thread.pending_interactions -= 1
     turn = book.turn(asked.turn_id) if asked.turn_id else None
     if turn is not None:
-        _wake_when_answered(book, turn, fact.occurred_at)
-
-
-def _wake_when_answered(book: Book, turn: TurnRow, at: datetime) -> None:
-    """Only the head turn asks, so the thread's open questions are this turn's."""
-    answered = book.thread.pending_interactions == 0
-    if turn.state == TurnState.WAITING and turn.wait_kind in ANSWERABLE and answered:
-        book.thread.runnable_since = at
+        wake_when_answered(book, turn, fact.occurred_at)
 
 
 def _recovered(book: Book, fact: Fact) -> None:
