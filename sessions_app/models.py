@@ -52,7 +52,7 @@ class AgentSession(models.Model):
             # What lists filter by, each in the order in which they show it. Every turn writes all
             # of them anew (0.15 KB each), so there is none for agents: there are few of those, and
             # the newest sessions soon hold fifty of each.
-            models.Index(fields=["status", "-updated_at"], name="session_status"),
+            models.Index(fields=["status", "-updated_at", "namespace"], name="session_status"),
             models.Index(fields=["namespace", "-updated_at"], name="session_namespace"),
             models.Index(
                 fields=["user_id", "-updated_at"],
