@@ -9,11 +9,16 @@ from django.db import connection, connections
 from pytest_django import DjangoDbBlocker
 from redis import Redis
 
-from tests.services import folder, program, valkey
+from tests.services import emptying, folder, program, valkey
 from tests.services.program import Program
 
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "product_processes"}
 pytest_plugins = ["tests.services.product", "tests.services.browser"]
+
+
+def pytest_configure() -> None:
+    """Tests that commit are cleaned up after quickly."""
+    emptying.install()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

@@ -23,6 +23,7 @@ from agentadmin.access.tokens import create_token
 from agentadmin.audit import later
 from agentadmin.audit.format import Outcome
 from agentadmin.engine.clock import now
+from runs_app.profiles import PROFILES
 from runs_app.routing import websocket_urlpatterns
 from tests.matrix.samples import (
     EVERYWHERE,
@@ -191,6 +192,8 @@ def tried(route: DeclaredRoute, caller: Caller, known: Samples) -> Iterator[str]
 
 @pytest.fixture
 def known(talk: Talk) -> Samples:
+    # The rows of agents that an earlier test made are gone with it.
+    PROFILES.forget()
     return made_samples(talk, person("owner", "viewer", "*"))
 
 

@@ -201,7 +201,7 @@ def test_what_a_turn_offers_is_what_the_api_allows(
     turn = submit_turn(actor=actor, thread=thread, input="hi")
     Turn.objects.filter(id=turn.turn_id).update(state=state)
     configured._made.cache_clear()  # the journal remembers the rows that it wrote
-    offered = {c["command"]: c for c in operator.get(f"/turns/{turn.turn_id}")["commands"]}
+    offered = {c["name"]: c for c in operator.get(f"/turns/{turn.turn_id}")["commands"]}
     allowed = offered["cancel"]["allowed"]
     told = operator.post(f"/turns/{turn.turn_id}/cancel", {"reason": "x"}, 202 if allowed else 409)
     assert allowed or told["detail"]
