@@ -208,3 +208,14 @@ def test_a_file_without_the_optional_fields_goes_out_as_it_came() -> None:
     written = interop.write(state, Format.PYTHON, source=Source(Format.PYTHON, raw))
     assert written.value["context"] == raw["context"]
     assert written.value["reply_context"]["cur_iter"] == 2
+
+
+def test_a_call_without_a_state_goes_out_to_java_as_it_came() -> None:
+    block = {"type": "tool_use", "id": "c", "name": "t", "input": {}}
+    raw = {
+        "session_id": "s",
+        "reply_id": "r",
+        "context": [{"role": "assistant", "content": [block]}],
+    }
+    written = interop.write(interop.read(raw), Format.JAVA)
+    assert written.value["context"][0]["content"][0]["name"] == "t"

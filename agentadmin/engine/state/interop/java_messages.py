@@ -146,7 +146,7 @@ def _piece(
     metadata = {
         _WAITING[block["state"]]: id_
         for block in blocks
-        if block["type"] == "tool_use" and block["state"] in _WAITING and id_
+        if block["type"] == "tool_use" and block.get("state") in _WAITING and id_
     }
     if time is not None and not isinstance(time, str):
         losses.dropped(f"{path}.created_at", "it is no text")
