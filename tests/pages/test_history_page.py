@@ -142,6 +142,16 @@ def test_hostile_text_stays_text(visit: Visit, thread: AgentThread) -> None:
     assert "\u202e" not in page
 
 
+def test_names_of_fields_are_shown_exactly(visit: Visit, thread: AgentThread) -> None:
+    name = HOSTILE.replace("/", "") + "\ud801"
+    step = {"op": "add", "path": f"/{name}", "value": name}
+    update(thread, {"op": "json_patch", "patch": [step]})
+    page = visit("viewer").get(compare(thread, 0, 1))
+    assert page.status_code == 200
+    assert "U+D801" in html(page)
+    assert "<script>alert(1)" not in html(page)
+
+
 def test_a_version_that_cannot_be_read_hides_no_other(visit: Visit, edited: AgentThread) -> None:
     StateSnapshot.objects.filter(thread=edited, version=2).update(substate="[1]")
     JournalFact.objects.filter(thread=edited, type="permission/changed").update(payload="{}")
