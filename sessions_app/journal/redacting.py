@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Value
+from django.db.models.functions import StrIndex
+from django.db.models.lookups import GreaterThan
 
 from agentadmin.engine.journal.facts import Fact, FactType
 from agentadmin.engine.journal.redacting import Redaction, messages_in, scrubbed
@@ -18,7 +20,7 @@ from sessions_app.journal.rows import FACT_COLUMNS, facts_of
 from sessions_app.models import ControlRequest, JournalFact, Payload
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from uuid import UUID
 
 _QUESTIONS = (FactType.INTERACTION_REQUESTED, FactType.INTERACTION_RESOLVED)
@@ -36,6 +38,10 @@ class Redacted:
 
     facts: Sequence[Fact]
     controls: Sequence[str]
+
+    def of(self, types: Collection[str]) -> list[Fact]:
+        """The facts of some types."""
+        return [fact for fact in self.facts if fact.type in types]
 
 
 def redact_facts(thread_id: UUID, message_id: str, replacement: str, *, before: int) -> Redacted:
@@ -60,16 +66,17 @@ def redact_facts(thread_id: UUID, message_id: str, replacement: str, *, before: 
 
 def _naming(thread_id: UUID, message_id: str) -> list[Fact]:
     """Facts whose text has the id in it; whether as a message's, their reader finds out."""
-    needle = _needle(message_id)
     outside = Payload.objects.filter(
-        thread_id=thread_id, commit=OuterRef("payload_commit"), text__contains=needle
+        holding("text", message_id), thread_id=thread_id, commit=OuterRef("payload_commit")
     )
-    here = Q(payload__contains=needle) | Q(Exists(outside), payload__isnull=True)
+    here = holding("payload", message_id) | Q(Exists(outside), payload__isnull=True)
     return _read(Q(thread_id=thread_id) & here)
 
 
-def _needle(message_id: str) -> str:
-    return codec.dumps(message_id)
+def holding(column: str, message_id: str) -> Q:
+    """Rows whose text has the id in it; not by LIKE, whose patterns SQLite limits in length."""
+    needle = Value(codec.dumps(message_id))
+    return Q(GreaterThan(StrIndex(column, needle), Value(0)))
 
 
 def _read(query: Q) -> list[Fact]:
@@ -87,15 +94,21 @@ def _write(thread_id: UUID, facts: list[Fact]) -> None:
     Payload.objects.filter(thread_id=thread_id, commit__in=commits).update(salt=None, text=None)
 
 
+PATCHES = '"op":"json_patch"'
+"""What the text of an edit holds when it may repeat any message, without naming it."""
+
+
 def _redact_controls(thread_id: UUID, redaction: Redaction) -> list[str]:
-    """An interrupt's own message came by the mailbox."""
-    controls = ControlRequest.objects.filter(
-        thread_id=thread_id, payload__contains=_needle(redaction.message_id)
-    )
-    for control in controls:
+    """An interrupt's own message came by the mailbox, and so did patches of messages."""
+    of_thread = ControlRequest.objects.filter(thread_id=thread_id)
+    saying = of_thread.filter(holding("payload", redaction.message_id))
+    patching = of_thread.filter(holding("result", redaction.message_id), payload__contains=PATCHES)
+    for control in patching:
+        ControlRequest.objects.filter(id=control.id).update(payload="{}")
+    for control in saying:
         payload: dict[str, Any] = scrubbed("", codec.loads(control.payload), redaction)
         ControlRequest.objects.filter(id=control.id).update(payload=codec.dumps(payload))
-    return [str(control.id) for control in controls]
+    return [str(control.id) for control in {*patching, *saying}]
 
 
 def _erase_document(thread_id: UUID, seqs: set[int]) -> None:

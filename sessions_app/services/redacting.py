@@ -14,22 +14,32 @@ from agentadmin.engine.journal.facts import FactType
 from agentadmin.engine.state.reading import Reader
 from agentadmin.engine.state.redaction import REDACT_MESSAGE, message_id_of, replacement_of
 from sessions_app.journal.configured import message_redacted
-from sessions_app.journal.redacting import Redacted, holds_message, redact_facts
+from sessions_app.journal.redacting import (
+    PATCHES,
+    Redacted,
+    holding,
+    holds_message,
+    redact_facts,
+)
+from sessions_app.models import AgentThread
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentadmin.engine.journal.base import Committed, RowAction
     from agentadmin.engine.journal.facts import Fact
-    from sessions_app.models import AgentThread
     from sessions_app.services.edits import Edit
     from sessions_app.services.resolving import Ground
 
 
+UPDATE, STEER = "state.update", "turns.steer"
+_QUESTIONS = {FactType.INTERACTION_REQUESTED, FactType.INTERACTION_RESOLVED}
 IN_HISTORY = (
     "The message has left the working context already; its content is erased for good, "
     "history included."
 )
+
+_IN_FORKS = "Threads forked from this one keep what they took along: {}."
 
 
 async def resolve_redact(operation: dict[str, Any], ground: Ground) -> dict[str, Any]:
@@ -38,6 +48,8 @@ async def resolve_redact(operation: dict[str, Any], ground: Ground) -> dict[str,
         message_id = message_id_of(Reader(operation))
     except DecodeError as error:
         raise InvalidOperation(error.detail, path=error.path) from error
+    if forks := await AgentThread.objects.filter(forked_from=ground.thread).acount():
+        ground.told.append(_IN_FORKS.format(forks))
     if any(message.id == message_id for message in ground.state.context):
         return operation
     if any(_holds(fact, message_id) for fact in ground.projection.inputs.values()):
@@ -66,23 +78,25 @@ def erasures(edit: Edit, thread: AgentThread) -> Sequence[RowAction]:
                 replacement_of(reader),
                 before=committed.first_seq,
             )
-            erase_bodies(_repeating(thread, found))
+            erase_bodies(_repeating(thread, found, message_id_of(reader)))
             message_redacted(thread.id, found.facts)
 
     return (erase,) if redactions else ()
 
 
-def _repeating(thread: AgentThread, found: Redacted) -> Q:
-    """The audit entries whose bodies repeat what was redacted: answers, and interrupts with words.
+def _repeating(thread: AgentThread, found: Redacted, message_id: str) -> Q:
+    """The audit entries whose bodies repeat what was redacted: answers, words to a run, patches.
 
     Their headers and proofs stay.
     """
-    asked = [
-        Target(kind="interaction", id=str(fact.payload["interaction_id"])).key
-        for fact in found.facts
-        if fact.type in (FactType.INTERACTION_REQUESTED, FactType.INTERACTION_RESOLVED)
-    ]
-    repeating = Q(target__in=asked)
+    asked = [_key("interaction", fact.payload["interaction_id"]) for fact in found.of(_QUESTIONS)]
+    steered = [_key("turn", fact.turn_id) for fact in found.of({FactType.INPUT_RECEIVED})]
+    repeating = Q(target__in=asked) | Q(action=STEER, target__in=steered)
     for control in found.controls:
         repeating |= Q(body__contains=control)
-    return Q(within=str(thread.session_id)) & repeating
+    patches = Q(action=UPDATE, body__contains=PATCHES) & holding("body", message_id)
+    return Q(within=str(thread.session_id)) & (repeating | patches)
+
+
+def _key(kind: str, id_: Any) -> str:
+    return Target(kind=kind, id=str(id_)).key

@@ -25,16 +25,18 @@ from sessions_app.selectors.facts import fact_page
 from sessions_app.selectors.sessions import session_threads
 from sessions_app.selectors.threads import state_at
 from sessions_app.selectors.transcript import transcript
+from sessions_app.services.fork import Fork, fork_session
 from sessions_app.services.importing import Import, import_state
 from sessions_app.services.update_state import update_agent_state
 from tests.sessions.conftest import change_message, make_thread, say
 from tests.sessions.holding import Held
-from tests.sessions.people import OPERATOR
+from tests.sessions.people import OPERATOR, person
 from tests.sessions.proofs import check_proofs, everything_stored
 
 pytestmark = pytest.mark.django_db
 
 SECRET = "4111 1111 1111 1111"
+ADMIN = person("ada", "admin")
 REASON = "a card number"
 
 
@@ -177,6 +179,46 @@ def test_ids_with_odd_characters_are_found_and_others_left_alone() -> None:
     redact(thread, odd)
     assert SECRET not in everything_stored()
     assert [m.text for m in state_at(thread).state.context] == ["[card]", "two"]
+
+
+def test_an_id_of_any_length_is_looked_for() -> None:
+    thread = make_thread()
+    say(thread, "one")
+    long = "y" * 60_000
+    with pytest.raises(InvalidOperation, match="no message"):
+        redact(thread, long)
+    said = {"id": long, "content": [{"type": "text", "text": SECRET}]}
+    change_message(thread, 0, state_at(thread).state.context[0].raw | said)
+    redact(thread, long)
+    assert SECRET not in everything_stored()
+
+
+def test_a_patch_that_wrote_a_message_is_erased_from_audit_and_mailbox() -> None:
+    thread = make_thread()
+    say(thread, "one")
+    [id_] = message_ids(thread)
+    step = {"op": "replace", "path": "/context/0/content/0/text", "value": SECRET}
+    patch = [{"op": "json_patch", "patch": [step]}]
+    update_agent_state(actor=ADMIN, thread=thread, reason=REASON, operations=patch)
+    thread.refresh_from_db()
+    held = Held(thread)
+    step["value"] = f"{SECRET} again"
+    update_agent_state(actor=ADMIN, thread=thread, reason=REASON, operations=patch, on_busy="wait")
+    held.at_the_end()
+    assert held.end()
+    thread.refresh_from_db()
+    assert "again" in state_at(thread).state.context[0].text
+    redact(thread, id_)
+    assert SECRET not in everything_stored()
+    check_proofs(thread)
+
+
+def test_a_redaction_says_that_forks_keep_their_copy() -> None:
+    thread = make_thread()
+    say(thread, SECRET)
+    fork_session(actor=OPERATOR, fork=Fork(thread=thread, session_id="second", reason=REASON))
+    effects = redact(thread, message_ids(thread)[0])["effects"]
+    assert "Threads forked from this one keep what they took along: 1." in effects
 
 
 def test_a_message_of_a_turn_that_waits_in_the_queue_is_refused() -> None:
