@@ -25,6 +25,7 @@ from agentadmin.engine.clock import iso, now
 from agentadmin.engine.errors import Conflict, ThreadBusy
 from agentadmin.engine.state import codec
 from runs_app.jobs.erasing_rows import erase_rows
+from runs_app.jobs.old_bytes import drop_old_bytes
 from runs_app.live.wire import stream_key
 from runs_app.models import Turn
 from runs_app.services.cancel import cancel_turn
@@ -62,6 +63,7 @@ def erase(progress: Progress) -> None:
         counted["rows"] += erase_rows(thread)
         _erase_outside(thread)
     _finish(progress, held, counted)
+    drop_old_bytes()
 
 
 def give_up_erasing(job: Job) -> None:
@@ -73,12 +75,15 @@ def give_up_erasing(job: Job) -> None:
 def _hold(progress: Progress, thread: AgentThread) -> Lease:
     """Cancel what is unfinished, wait for the run, and take the thread from every other writer."""
     deadline = time.monotonic() + PATIENCE
-    journal, ref = thread_journal(), thread_ref(thread)
+    journal, ref, owner = thread_journal(), thread_ref(thread), f"{NAME}:{progress.job.id}"
+    # An attempt whose worker died still holds it; should it live on, the new epoch stops it.
+    mine = AgentThread.objects.filter(id=thread.id, lease_owner=owner)
+    mine.update(lease_owner=None, lease_until=None)
     while True:
         _cancel_all(thread)
         if not _unfinished(thread).exists():
             try:
-                return async_to_sync(journal.claim)(ref, f"{NAME}:{progress.job.id}", LEASE)
+                return async_to_sync(journal.claim)(ref, owner, LEASE)
             except ThreadBusy:
                 pass
         if time.monotonic() > deadline:

@@ -64,7 +64,9 @@ def _claim(job_id: str) -> bool:
 
 def _fail(job: Job, detail: str) -> None:
     fields: dict[str, Any] = {"state": JobState.FAILED, "error": detail, "ended_at": now()}
-    if Job.objects.filter(id=job.id, state=JobState.RUNNING).update(**fields):
+    # An attempt that another worker has taken over may not end the other one's.
+    mine = Job.objects.filter(id=job.id, state=JobState.RUNNING, attempts=job.attempts)
+    if mine.update(**fields):
         GIVE_UP[job.kind](job)
 
 

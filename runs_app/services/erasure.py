@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q
 
 from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry, Outcome
@@ -48,8 +49,9 @@ def request_erasure(
 @transaction.atomic
 def _request(actor: Actor, session: AgentSession, reason: str, once: Once) -> Job:
     at = now()
-    # One conditional UPDATE: of two requests for one session the second is refused.
-    if not AgentSession.objects.filter(id=session.id, erasing_since=None).update(erasing_since=at):
+    # The row is locked: of two requests for one session the second is refused.
+    AgentSession.objects.select_for_update().get(id=session.id)
+    if not AgentSession.objects.filter(_erasable(), id=session.id).update(erasing_since=at):
         raise SessionErased
     job = Job.objects.create(
         kind=JobKind.ERASE,
@@ -63,6 +65,14 @@ def _request(actor: Actor, session: AgentSession, reason: str, once: Once) -> Jo
     transaction.on_commit(partial(dispatch_job, str(job.id)))
     _audit(actor, job, "sessions.erase_request", Outcome.ALLOWED)
     return job
+
+
+def _erasable() -> Q:
+    """Sessions that nobody erases; also one whose erasure failed half-way, so that it can end."""
+    jobs = Job.objects.filter(session=OuterRef("id"), kind=JobKind.ERASE)
+    return Q(erasing_since=None) | Q(
+        ~Exists(jobs.filter(state__in=[*OPEN_JOBS, JobState.COMPLETED])), erased_at=None
+    )
 
 
 def stop_job(*, actor: Actor, job_id: object, reason: str | None) -> Job:

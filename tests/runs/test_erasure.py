@@ -13,7 +13,8 @@ from agentadmin.audit.verify import verify
 from agentadmin.engine.errors import Conflict, InvalidInput, NotFound, SessionErased
 from agentadmin.engine.journal.loading import load
 from agentadmin.engine.state import codec
-from runs_app.jobs.runner import run_job, sweep_jobs
+from runs_app.jobs.progress import Progress
+from runs_app.jobs.runner import WORK, run_job, sweep_jobs
 from runs_app.models import Turn
 from runs_app.services.erasure import request_erasure, stop_job
 from runs_app.services.submit import submit_turn
@@ -26,7 +27,7 @@ from sessions_app.selectors.threads import state_at
 from sessions_app.selectors.transcript import transcript
 from sessions_app.services.sessions import NewSession, create_session
 from sessions_app.services.update_state import update_agent_state
-from sessions_app.states import JobState
+from sessions_app.states import JobKind, JobState
 from tests.runs.conftest import Work
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -199,6 +200,43 @@ def test_a_job_of_a_dead_worker_is_begun_again(
     assert sent == [str(job.id)]
     job.refresh_from_db()
     assert (job.state, job.attempts) == (JobState.COMPLETED, 2)
+
+
+def test_an_attempt_takes_the_thread_from_the_one_that_died_holding_it(
+    told: AgentThread, actor: Actor
+) -> None:
+    job = request_erasure(actor=actor, session_id=told.session_id, reason=REASON)
+    async_to_sync(thread_journal().claim)(thread_ref(told), f"erasure:{job.id}", 3600.0)
+    run_job(str(job.id))
+    job.refresh_from_db()
+    assert job.state == JobState.COMPLETED
+    assert everywhere() == []
+
+
+def test_an_erasure_that_failed_half_way_may_be_asked_for_again(
+    told: AgentThread, actor: Actor
+) -> None:
+    job = request_erasure(actor=actor, session_id=told.session_id, reason=REASON)
+    Job.objects.filter(id=job.id).update(state=JobState.FAILED, total=9, done=4)
+    again = erased(actor, told)
+    assert (again.state, everywhere()) == (JobState.COMPLETED, [])
+    with pytest.raises(SessionErased):
+        request_erasure(actor=actor, session_id=told.session_id, reason=REASON)
+
+
+def test_an_attempt_that_was_taken_over_does_not_end_the_job(
+    told: AgentThread, actor: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = request_erasure(actor=actor, session_id=told.session_id, reason=REASON)
+
+    def overtaken(progress: Progress) -> None:
+        Job.objects.filter(id=job.id).update(attempts=2)
+        raise Conflict("fenced")
+
+    monkeypatch.setitem(WORK, JobKind.ERASE, overtaken)
+    run_job(str(job.id))
+    job.refresh_from_db()
+    assert (job.state, job.error) == (JobState.RUNNING, "")
 
 
 def test_the_same_request_has_the_same_job(thread: AgentThread, actor: Actor) -> None:
