@@ -58,7 +58,9 @@ def _all_errors() -> list[type[AgentAdminError]]:
     while pending:
         cls = pending.pop()
         found.append(cls)
-        pending.extend(sub for sub in cls.__subclasses__() if sub.__module__ == errors.__name__)
+        pending.extend(
+            sub for sub in cls.__subclasses__() if sub.__module__.startswith(errors.__name__)
+        )
     return found
 
 
