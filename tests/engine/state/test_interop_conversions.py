@@ -258,14 +258,3 @@ def test_each_speaker_and_each_interruption_keeps_a_message_of_its_own() -> None
     )
     written = interop.write(state, Format.PYTHON).value["context"]
     assert [types(message) for message in written] == [["tool_result", "text"], *[["text"]] * 2]
-
-
-ODD = {
-    "type": "tool_use",
-    "id": "c",
-    "name": "n",
-    "state": "weird",
-    "input": {"a": 2},
-    "content": '{"a":1}',
-    "metadata": {"agentadmin.confirmed": "h"},
-}

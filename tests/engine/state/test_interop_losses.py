@@ -19,6 +19,16 @@ from agentadmin.engine.state import codec, interop
 from agentadmin.engine.state.agent_state import AgentState
 from agentadmin.engine.state.interop import Format, Source
 
+ODD = {
+    "type": "tool_use",
+    "id": "c",
+    "name": "n",
+    "state": "weird",
+    "input": {"a": 2},
+    "content": '{"a":1}',
+    "metadata": {"agentadmin.confirmed": "h"},
+}
+
 
 def paths(written: interop.Written) -> dict[str, str]:
     return {loss.path: loss.kind for loss in written.losses}
