@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from agentadmin.engine.state.reading import Reader
 
 MAX_STEPS = 1000
+MAX_CHARACTERS = 32 * 1024 * 1024
+"""What the copies of one patch may add, and what a state may grow to: copies of copies double."""
 _IDENTITY = ("session_id", "user_id", "thread_id")
 _FIELDS = frozenset({"op", "path", "from", "value"})
 _EVERYTHING = frozenset(AgentState.new().to_dict()) - {"session_id", "user_id"}
@@ -29,18 +31,19 @@ def patched(document: Any, patch: Any) -> Any:
         raise InvalidInput("must be an array of steps", path="patch")
     if not 1 <= len(patch) <= MAX_STEPS:
         raise InvalidInput(f"must hold 1 to {MAX_STEPS} steps", path="patch")
+    steps = {**_STEPS, "copy": _Copies().copy}
     for number, step in enumerate(patch):
-        document = _step(document, step, f"patch[{number}]")
+        document = _step(document, step, f"patch[{number}]", steps)
     return document
 
 
-def _step(document: Any, step: Any, place: str) -> Any:
+def _step(document: Any, step: Any, place: str, steps: Mapping[str, _Act]) -> Any:
     if not isinstance(step, dict):
         raise InvalidInput("must be an object", path=place)
     word = step.get("op")
-    act = _STEPS.get(word) if isinstance(word, str) else None
+    act = steps.get(word) if isinstance(word, str) else None
     if act is None:
-        raise InvalidInput(f"must be one of {', '.join(_STEPS)}", path=f"{place}.op")
+        raise InvalidInput(f"must be one of {', '.join(steps)}", path=f"{place}.op")
     if unknown := sorted(step.keys() - _FIELDS):
         raise InvalidInput("is no field of a step", path=f"{place}.{unknown[0]:.60}")
     try:
@@ -86,9 +89,18 @@ def _move(document: Any, step: Mapping[str, Any]) -> Any:
     return _added(document, path, take(document, source))
 
 
-def _copy(document: Any, step: Mapping[str, Any]) -> Any:
-    value = value_at(document, _from(step))
-    return _added(document, steps_of(step.get("path")), _copied(value))
+class _Copies:
+    """The copies of one patch, which may not grow without end."""
+
+    def __init__(self) -> None:
+        self.left = MAX_CHARACTERS
+
+    def copy(self, document: Any, step: Mapping[str, Any]) -> Any:
+        text = codec.dumps(value_at(document, _from(step)))
+        self.left -= len(text)
+        if self.left < 0:
+            raise InvalidInput("the copies of a patch may add at most 32 MB", path="from")
+        return _added(document, steps_of(step.get("path")), codec.loads(text))
 
 
 def _test(document: Any, step: Mapping[str, Any]) -> Any:
@@ -97,12 +109,13 @@ def _test(document: Any, step: Mapping[str, Any]) -> Any:
     return document
 
 
-_STEPS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
+type _Act = Callable[[Any, Mapping[str, Any]], Any]
+
+_STEPS: dict[str, _Act] = {
     "add": _add,
     "remove": _remove,
     "replace": _replace,
     "move": _move,
-    "copy": _copy,
     "test": _test,
 }
 
@@ -145,8 +158,10 @@ def _patch(state: AgentState, operation: Reader, _now: datetime) -> None:
         raise operation.refuse("patch", "is missing")
     try:
         # The codec copies: a message that is shared with history must not change in place.
-        document = patched(_copied(state.to_dict()), operation.raw["patch"])
-        codec.dumps(document)
+        before = codec.dumps(state.to_dict())
+        document = patched(codec.loads(before), operation.raw["patch"])
+        if len(codec.dumps(document)) > max(MAX_CHARACTERS, len(before)):
+            raise InvalidInput("the result has more than 32 MB", path="patch")
     except InvalidInput as error:
         raise InvalidOperation(error.detail, path=error.path or "patch") from error
     try:

@@ -122,6 +122,31 @@ def test_the_result_must_be_a_state_of_the_same_thread(step: Any, path: str) -> 
     assert refused(step).path.startswith(path)
 
 
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Limits that a test reaches at once."""
+    monkeypatch.setattr("agentadmin.engine.state.json_patch.MAX_CHARACTERS", 4_000)
+
+
+@pytest.mark.usefixtures("small")
+def test_copies_of_copies_are_refused_before_they_fill_the_memory() -> None:
+    double = {"op": "copy", "from": "/note/a", "path": "/note/a/-"}
+    error = refused(*[double] * 60)
+    assert (error.detail, error.path) == (
+        "the copies of a patch may add at most 32 MB",
+        "patch[9].from",
+    )
+
+
+@pytest.mark.usefixtures("small")
+def test_a_patch_may_not_make_a_state_larger_than_a_document_may_be() -> None:
+    state = start()
+    state.summary = "x" * 2_000
+    assert refused({"op": "copy", "from": "/summary", "path": "/again"}, state=state)
+    state.summary = "x" * 5_000
+    assert apply(state, patch({"op": "remove", "path": "/note"}), now=NOW).extra == {}
+
+
 def test_a_patch_that_nests_too_deep_is_refused() -> None:
     deep: Any = 1
     for _ in range(1200):
