@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 
 from agentadmin.access.actor import READ
 from agentadmin.engine.errors import InvalidInput, NotFound
@@ -14,12 +14,12 @@ from runs_app.policies import visible_in_thread
 from runs_app.selectors.cursors import parse_row_cursor, row_cursor
 from runs_app.states import InteractionStatus
 from sessions_app.journal.rows import read_facts
-from sessions_app.policies import require_thread
+from sessions_app.models import AgentThread
+from sessions_app.policies import require_thread, visible_threads
 from sessions_app.selectors.paging import DEFAULT_LIMIT, Page, checked_limit, row_id
 
 if TYPE_CHECKING:
     from agentadmin.access.actor import Actor
-    from sessions_app.models import AgentThread
 
 NEAR = 400
 """How many facts before a question its decision is looked for: they come in one commit."""
@@ -92,6 +92,11 @@ def open_interactions(thread: AgentThread) -> list[Interaction]:
 
 
 def open_count(actor: Actor) -> int:
-    """How many questions wait that the actor may see; the partial index holds only those."""
-    rows = Interaction.objects.filter(visible_in_thread(actor), status=InteractionStatus.PENDING)
+    """How many questions wait that the actor may see; the partial index holds only those.
+
+    Each asks for its thread: a join would let a database begin with all of the actor's sessions.
+    """
+    rows = Interaction.objects.filter(status=InteractionStatus.PENDING)
+    if (seen := visible_threads(actor)) != Q():
+        rows = rows.filter(Exists(AgentThread.objects.filter(seen, id=OuterRef("thread_id"))))
     return rows.count()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from sessions_app.selectors.listing import COUNTED
 from sessions_app.selectors.sessions import SessionFilters
 from sessions_app.states import URGENCY
 
@@ -29,6 +30,8 @@ class Chip:
     label: str
     url: str
     count: int
+    is_more: bool
+    """There are more than the number says."""
     is_current: bool
     is_hot: bool
 
@@ -73,4 +76,6 @@ def _chip(label: str, status: str, count: int, query: Mapping[str, str]) -> Chip
     kept = {name: value for name, value in query.items() if name != "status"}
     link = kept | ({"status": status} if status else {})
     current = query.get("status", "") == status
-    return Chip(label, f"?{urlencode(link)}", count, current, status == "waiting" and count > 0)
+    is_hot = status == "waiting" and count > 0
+    url = f"?{urlencode(link)}"
+    return Chip(label, url, min(count, COUNTED), count > COUNTED, current, is_hot)

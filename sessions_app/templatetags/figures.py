@@ -1,6 +1,7 @@
 """Numbers as people read them: counts, tokens, bytes, durations, shares, money."""
 
 from decimal import Decimal
+from functools import lru_cache
 
 from django import template
 from django.utils.safestring import SafeString
@@ -82,14 +83,20 @@ def cost(value: object) -> str:
 @register.simple_tag
 def gauge(used: int | None, window: int | None, *, mark: float = COMPACTION_SHARE) -> SafeString:
     """Show the used share of a context window, with a tick where compaction starts."""
-    share = min(1.0, (used or 0) / window) if window else 0.0
+    return _gauge(used or 0, window, mark)
+
+
+@lru_cache(maxsize=1024, typed=True)
+def _gauge(used: int, window: int | None, mark: float) -> SafeString:
+    """Most contexts of a list are as full as when it was last looked at."""
+    share = min(1.0, used / window) if window else 0.0
     level = "full" if share >= 0.9 else "high" if share >= 0.7 else ""
     shown = {
         "percent": round(share * 100),
         "fill": f"{max(2.0, share * GAUGE_WIDTH):.1f}",
         "mark": f"{mark * GAUGE_WIDTH:.1f}",
         "level": level,
-        "used": used or 0,
+        "used": used,
         "window": window,
     }
     return draw("_gauge.html", shown)

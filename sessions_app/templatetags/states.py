@@ -1,6 +1,7 @@
 """The state table: glyph, word and hue of every state a page can show, declared once."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django import template
 from django.utils.safestring import SafeString
@@ -102,7 +103,13 @@ def look(state: object) -> Look:
 def state(value: object, *, fill: bool = False, word: str = "") -> SafeString:
     """Show a state as glyph, word and colour; `fill` for the one in a page's header."""
     shown = look(value)
-    return draw("_state.html", {"look": shown, "word": word or shown.word, "fill": fill})
+    return _drawn(shown, word or shown.word, fill=fill)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _drawn(shown: Look, word: str, *, fill: bool) -> SafeString:
+    """A list shows few different states many times."""
+    return draw("_state.html", {"look": shown, "word": word, "fill": fill})
 
 
 @register.filter

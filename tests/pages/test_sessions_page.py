@@ -1,5 +1,6 @@
 """The sessions list and the form that makes a session."""
 
+import re
 from typing import Any
 
 import pytest
@@ -122,3 +123,17 @@ def test_a_wrong_field_is_named_and_the_others_stay(visit: Visit, field: str, va
     kept = "kept-2" if field != "user_id" else "kept-1"
     assert f'value="{kept}"' in html(page)
     assert not AgentSession.objects.exists()
+
+
+def test_the_states_are_counted_only_so_far_and_say_so(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sessions_app.selectors.listing.COUNTED", 2)
+    monkeypatch.setattr("sessions_app.pages.listing.COUNTED", 2)
+    for n in range(3):
+        new_thread(session_id=f"n-{n}")
+    AgentSession.objects.filter(session_id="n-0").update(status="failed")
+    shown = text(visit("operator").get("/sessions"))
+    assert re.search(r"All 2\+ ?Failed 1 ?Idle 2\b(?!\+)", shown)
+    new_thread(session_id="n-3")
+    assert re.search(r"All 2\+ ?Failed 1 ?Idle 2\+", text(visit("operator").get("/sessions")))
