@@ -39,6 +39,10 @@ class OperationForm(forms.Form):
         """The operation without its name."""
         return dict(self.cleaned_data)
 
+    def meant(self) -> dict[str, Any]:
+        """What a person confirms: the same for a field left out as for its usual value."""
+        return self.operation()
+
     def kept(self) -> Iterator[tuple[str, str]]:
         """The fields as they came, to travel with a dialog that does not show them."""
         for name in self.fields:
@@ -108,6 +112,10 @@ class NewRuleForm(RuleKeyForm):
         ("86400", "1 day"),
     )
     lasts = forms.ChoiceField(label="Counts for", choices=LASTS, required=False)
+
+    def meant(self) -> dict[str, Any]:
+        """How long it counts, not until when: the clock goes on while a person reads."""
+        return dict(self.cleaned_data)
 
     def operation(self) -> dict[str, Any]:
         """An expiry is an instant from now on."""

@@ -35,6 +35,11 @@ WIDENS = {
 BUSY_NOTE = "A run holds the thread: the change is applied between its steps and reported here."
 DRY_RUN = "dry run"
 ONE_LINE = 72
+CHANGED = {
+    "level": "wait",
+    "title": "The fields have changed; nothing was done yet.",
+    "text": "This is what it would do now. Confirm it to go on.",
+}
 NOTHING = "Nothing: the state is like that already."
 MOST_PLACES = 20
 
@@ -59,8 +64,9 @@ class ActDialog:
 
     @property
     def draft(self) -> str:
-        """Marks the fields that were rehearsed, so that nobody confirms what they did not see."""
-        return codec.sha256(codec.dumps([self.kind.op, *map(list, self.form.kept())]))
+        """Marks what was rehearsed, so that nobody confirms what they did not see."""
+        meant = [self.kind.op, self.form.meant()]
+        return codec.sha256(codec.dumps(meant, levels=codec.MAX_DEPTH + len(meant)))
 
     def rehearse(self) -> None:
         """Find out what the operation would do to the newest version."""

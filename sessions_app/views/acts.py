@@ -17,7 +17,7 @@ from agentadmin.engine.errors import (
     StepUpRequired,
 )
 from agentadmin.problems import row
-from sessions_app.pages.act_dialog import MIN_REASON, SHORT_REASON, ActDialog
+from sessions_app.pages.act_dialog import CHANGED, MIN_REASON, SHORT_REASON, ActDialog
 from sessions_app.pages.acts import act_kind
 from sessions_app.pages.answers import Notice, refused_password, show_dialog, show_done
 from sessions_app.pages.audit import change_lines
@@ -72,6 +72,8 @@ def _submit(request: HttpRequest, dialog: ActDialog) -> HttpResponse:
         return show_dialog(request, dialog.shown(), status=422)
     if request.POST.get("draft") != dialog.draft:
         dialog.rehearse()
+        if "draft" in request.POST:
+            dialog.notes["changed"] = CHANGED
         return show_dialog(request, dialog.shown())
     if len(dialog.reason.strip()) < MIN_REASON:
         return _again(request, dialog, 422, reason_error=SHORT_REASON)

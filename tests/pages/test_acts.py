@@ -206,3 +206,29 @@ def test_every_suggested_reason_is_long_enough_to_be_taken() -> None:
     suggested = {*STOP_REASONS, *(reason for kind in KINDS.values() for reason in kind.reasons)}
     assert suggested
     assert [reason for reason in suggested if len(reason) < MIN_REASON] == []
+
+
+def test_a_message_is_erased_at_the_first_press(
+    visit: Visit, thread: AgentThread, talk: Talk
+) -> None:
+    message = state_at(talk(thread, "my secret")).state.context[0].id
+    page = visit("operator").fragment(act(thread, "redact_message"), message_id=message)
+    done = confirm(
+        visit("operator"),
+        act(thread, "redact_message"),
+        page,
+        message_id=message,
+        replacement="[redacted]",
+    )
+    assert "Applied as version" in text(done)
+    assert "my secret" not in state_at(thread).state.context[0].text
+
+
+def test_fields_that_changed_after_the_dry_run_are_said(visit: Visit, thread: AgentThread) -> None:
+    fields = {"behavior": "deny", "tool_name": "sleep", "rule_content": "", "lasts": ""}
+    first = visit("operator").post(act(thread, "add_rule"), htmx=True, reason=REASON, **fields)
+    assert "nothing was done yet" not in text(first)
+    again = confirm(
+        visit("operator"), act(thread, "add_rule"), first, **(fields | {"tool_name": "x"})
+    )
+    assert "The fields have changed; nothing was done yet." in text(again)
