@@ -17,8 +17,9 @@ from django.utils.functional import SimpleLazyObject
 
 from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.limits import SAFE, limit
+from agentadmin.access.operations import is_api
 from agentadmin.access.refusals import record_refusal
-from agentadmin.access.routes import PUBLIC, SIGNED_IN, is_api, permission_of
+from agentadmin.access.routes import PUBLIC, SIGNED_IN, permission_of
 from agentadmin.access.views import carried_fields
 from agentadmin.engine.errors import AgentAdminError, NotAuthenticated, RateLimited, StepUpRequired
 from agentadmin.logs import bind_named

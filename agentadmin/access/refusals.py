@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from agentadmin.access.actor import Actor
 from agentadmin.access.authentication import actor_from_request, address_of
 from agentadmin.access.errors import Hidden, Refused
+from agentadmin.access.operations import operation_name
 from agentadmin.access.tokens import is_uuid
 from agentadmin.audit.format import NewEntry, Outcome, Target
 from agentadmin.audit.later import append_later
@@ -50,9 +51,11 @@ def _who(request: HttpRequest) -> Actor:
 
 
 def _action(request: HttpRequest) -> str:
-    """The route's name: what was tried, in the words of the URLconf."""
+    """What was tried: the API's operation, or the page's name in the URLconf."""
     match = request.resolver_match
-    return (match.url_name if match and match.url_name else "request")[:64]
+    if match is None:
+        return "request"
+    return (operation_name(match.func, request.method or "") or match.url_name or "request")[:64]
 
 
 def _target(request: HttpRequest) -> Target:

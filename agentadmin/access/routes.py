@@ -10,14 +10,17 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.urls import URLPattern, URLResolver, get_resolver
-from ninja.operation import Operation, PathView
 from ninja.utils import contribute_operation_callback
 
 from agentadmin.access.door import ActorAuth
+from agentadmin.access.operations import is_api, operations_of
 from agentadmin.access.permissions import PERMISSIONS
+
+if TYPE_CHECKING:
+    from ninja.operation import Operation
 
 # Not permissions of the table: anybody may, or whoever is signed in may.
 PUBLIC = "public"
@@ -62,11 +65,6 @@ def permission_of(view: Callable[..., Any]) -> str | None:
         if getattr(candidate, "__module__", "").startswith(_PACKAGES):
             return PUBLIC
     return None
-
-
-def is_api(view: Callable[..., Any]) -> bool:
-    """Whether Ninja answers for this view, with its own authentication and errors."""
-    return getattr(view, "__module__", None) == PathView.__module__
 
 
 def routes(urlconf: str | None = None, sockets: Iterable[Any] = ()) -> Iterator[DeclaredRoute]:
@@ -120,9 +118,8 @@ def _walk(patterns: Iterable[URLPattern | URLResolver], prefix: str) -> Iterator
 
 
 def _operations(pattern: URLPattern, path: str) -> Iterator[DeclaredRoute]:
-    """Ninja keeps the operations of a path in its view's closure; one pattern per operation."""
-    view: PathView = inspect.getclosurevars(pattern.callback).nonlocals["self"]
-    for operation in view.operations:
+    """One pattern per operation."""
+    for operation in operations_of(pattern.callback):
         name = operation.operation_id or operation.view_func.__name__
         permission = permission_of(operation.view_func)
         yield DeclaredRoute(path, tuple(operation.methods), name, permission)

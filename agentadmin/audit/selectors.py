@@ -152,8 +152,19 @@ def same_request(reader: Reader, entry: AuditEntry) -> list[AuditEntry]:
 
 def same_target(reader: Reader, entry: AuditEntry) -> list[AuditEntry]:
     """What was done to the same thing before, the newest first."""
-    rows = visible(reader, READ).filter(target=entry.target, id__lt=entry.pk)
+    same = Q(target=entry.target)
+    if not has_target_id(entry):
+        # It is known by its label alone; once that is erased, by nothing.
+        if not entry.target_label:
+            return []
+        same &= Q(target_label=entry.target_label)
+    rows = visible(reader, READ).filter(same, id__lt=entry.pk)
     return list(rows.order_by("-id").only(*_LISTED)[:MOST_RELATED])
+
+
+def has_target_id(entry: AuditEntry) -> bool:
+    """Whether the target is one thing; `route:` alone is every address without an id."""
+    return not entry.target.endswith(":")
 
 
 def visible_chains(reader: Reader, permission: str) -> list[str]:

@@ -81,6 +81,7 @@ def audit_entry(request: HttpRequest, entry_id: str) -> HttpResponse:
         "after": after,
         "same_request": audit.same_request(actor, entry),
         "same_target": audit.same_target(actor, entry),
+        "has_target_id": audit.has_target_id(entry),
     }
     return render(request, "audit/entry.html", context)
 

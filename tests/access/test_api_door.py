@@ -71,6 +71,13 @@ def test_every_refusal_leaves_one_entry_with_who_and_what(
     assert AuditEntry.objects.filter(outcome="denied").count() == 1
 
 
+def test_a_refusal_names_the_operation_of_its_method_not_another_of_its_address(
+    bearer: Bearer,
+) -> None:
+    assert bearer("viewer").post("/api/v1/pair").status_code == 403
+    assert last_entry().action == "make_pair"
+
+
 def test_an_unknown_visitor_leaves_no_entry(site: None) -> None:
     Client().post(CLEAR)
     assert not later.discard()

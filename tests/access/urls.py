@@ -54,6 +54,18 @@ def clear(request: Any, row_id: str, number: int) -> dict[str, Any]:
     return {"cleared": row_id}
 
 
+@router.get("/pair")
+@requires("sessions:read")
+def read_pair(request: HttpRequest) -> dict[str, Any]:
+    return {}
+
+
+@router.post("/pair")
+@requires("sessions:create")
+def make_pair(request: HttpRequest) -> dict[str, Any]:
+    return {}
+
+
 @router.get("/forgotten")
 def forgotten(request: HttpRequest) -> dict[str, Any]:
     return {}

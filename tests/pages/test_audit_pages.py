@@ -90,3 +90,35 @@ def test_the_list_keeps_the_verdict_of_the_last_verification(visit: Visit) -> No
 def test_who_may_not_export_sees_why(visit: Visit) -> None:
     assert "needs audit:export" in text(visit("operator").get("/audit"))
     assert "format=xlsx" in html(visit("auditor").get("/audit"))
+
+
+def refuse(path: str, *, erased: bool = False) -> AuditEntry:
+    refused = NewEntry(
+        namespace="default",
+        actor=BOB,
+        action="create_session",
+        target=Target(kind="route", label=path),
+        outcome=Outcome.DENIED,
+    )
+    with transaction.atomic():
+        entry = append(refused)
+    if erased:
+        AuditEntry.objects.filter(pk=entry.pk).update(target_label=None, body=None, salt=None)
+    return entry
+
+
+def test_an_address_without_an_id_is_the_same_target_as_that_address_alone(visit: Visit) -> None:
+    same, other = refuse("/api/v1/sessions"), refuse("/admin/users")
+    entry, erased = refuse("/api/v1/sessions"), refuse("/api/v1/sessions", erased=True)
+    page = html(visit("auditor").get(f"/audit/{entry.pk}"))
+    before = page.partition('id="earlier"')[2].partition("</section>")[0]
+    assert str(same.pk) in before
+    assert str(other.pk) not in before
+    assert "All of it" not in before
+    assert 'id="earlier"' not in html(visit("auditor").get(f"/audit/{erased.pk}"))
+
+
+def test_who_acted_stands_in_plain_words(visit: Visit) -> None:
+    page = text(visit("auditor").get(f"/audit/{write().pk}"))
+    assert "bob (user)" in page
+    assert "nobody else" not in page
