@@ -11,6 +11,7 @@ from agentadmin.engine.journal.facts import ITEM_TYPES, Fact, FactType
 from agentadmin.engine.journal.projection import input_seq
 from runs_app.models import Turn
 from runs_app.pages.blocks import CALLS, raw_blocks
+from runs_app.pages.replaced import replaced_by
 from runs_app.pages.scan import SCANNED, Scan, Surroundings
 from runs_app.selectors.interactions import open_interactions
 from runs_app.states import TurnState
@@ -31,6 +32,7 @@ AHEAD = 100
 MOST_FACTS = 4_000
 MOST_NEWS = 500
 _RESULTS = (*SCANNED, FactType.TOOL_RESULT)
+_SHOWN = (*SCANNED, *ITEM_TYPES, FactType.MESSAGE_REDACTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Conversation:
 
     items: Sequence[Item]
     before: int | None
+    gone: Sequence[str] = ()
+    """The anchors of what stands there no more."""
 
 
 def conversation(thread: AgentThread, *, before: int | None = None) -> Conversation:
@@ -59,17 +63,36 @@ def conversation(thread: AgentThread, *, before: int | None = None) -> Conversat
 
 def news(thread: AgentThread, after: int) -> Conversation | None:
     """What facts after a seq touched, from the turns that they belong to; None when it is much."""
-    known = Q(thread_id=thread.id, type__in=(*SCANNED, *ITEM_TYPES))
+    known = Q(thread_id=thread.id, type__in=_SHOWN)
     fresh = read_facts(known & Q(seq__gt=after), MOST_NEWS, decode=kindly)
     if len(fresh) == MOST_NEWS:
         return None
     turns = {fact.turn_id for fact in fresh if fact.turn_id}
     recent = Q(seq__lte=after, seq__gt=after - MOST_FACTS, turn_id__in=turns)
     older = read_facts(known & recent, MOST_FACTS, decode=kindly) if turns else []
-    facts = [*_callers(thread, [*older, *fresh]), *older, *fresh]
-    entries = _entries(facts, thread)
+    replaced = replaced_by(thread, older, fresh)
+    facts = _once([*_around(thread, replaced.entries), *older, *fresh])
+    facts = [*_callers(thread, facts), *facts]
+    moved = {entry.item: entry for entry in replaced.entries}
+    entries = [moved.pop(entry.item, entry) for entry in _entries(facts, thread)]
+    entries += moved.values()
     items = Scan(_surroundings(thread, entries, facts)).run(entries, facts)
-    return Conversation([item for item in items if item.touched > after], None)
+    shown = [item for item in items if item.touched > after]
+    return Conversation(shown, None, replaced.gone)
+
+
+def _around(thread: AgentThread, entries: Sequence[Entry]) -> list[Fact]:
+    """The results and decisions of messages that changed where they stood, behind each of them."""
+    found = (
+        Q(seq__gte=entry.seq, seq__lt=entry.seq + AHEAD, thread_id=thread.id, type__in=_SHOWN)
+        for entry in entries
+    )
+    return [fact for query in found for fact in read_facts(query, AHEAD, decode=kindly)]
+
+
+def _once(facts: Sequence[Fact]) -> list[Fact]:
+    """Each fact once, in order."""
+    return [fact for _, fact in sorted({fact.seq: fact for fact in facts}.items())]
 
 
 def queued(thread: AgentThread) -> list[Turn]:

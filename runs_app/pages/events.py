@@ -128,6 +128,7 @@ _LINES: dict[str, Callable[[dict[str, Any]], str]] = {
         f"{_counted(d.get('tokens'), 'token')}"
     ),
     "context/replaced": lambda d: str(d.get("reason") or ""),
+    "message/redacted": lambda d: f"message {d.get('message_id')}",
     "state/restored": lambda d: f"version {d.get('version')} came back",
     "recovery/applied": lambda d: _counted(len(d.get("repairs") or ()), "repair"),
     "turn/completed": lambda d: str(d.get("outcome") or ""),

@@ -17,6 +17,7 @@ from agentadmin.engine.journal.facts import Fact, FactType
 from agentadmin.engine.journal.redacting import Redaction, messages_in, scrubbed
 from agentadmin.engine.state import codec
 from sessions_app.journal.rows import FACT_COLUMNS, facts_of
+from sessions_app.journal.unreadable import kindly
 from sessions_app.models import ControlRequest, JournalFact, Payload
 
 if TYPE_CHECKING:
@@ -64,13 +65,24 @@ def redact_facts(thread_id: UUID, message_id: str, replacement: str, *, before: 
     return Redacted(changed, _redact_controls(thread_id, redaction))
 
 
+def facts_naming(thread_id: UUID, message_id: str) -> list[Fact]:
+    """The same for pages: rows that cannot be decoded stop nobody."""
+    query = _naming_query(thread_id, message_id)
+    rows = JournalFact.objects.filter(query).order_by("seq").values_list(*FACT_COLUMNS)
+    return facts_of(list(rows), "default", kindly)
+
+
 def _naming(thread_id: UUID, message_id: str) -> list[Fact]:
     """Facts whose text has the id in it; whether as a message's, their reader finds out."""
+    return _read(_naming_query(thread_id, message_id))
+
+
+def _naming_query(thread_id: UUID, message_id: str) -> Q:
     outside = Payload.objects.filter(
         holding("text", message_id), thread_id=thread_id, commit=OuterRef("payload_commit")
     )
     here = holding("payload", message_id) | Q(Exists(outside), payload__isnull=True)
-    return _read(Q(thread_id=thread_id) & here)
+    return Q(thread_id=thread_id) & here
 
 
 def holding(column: str, message_id: str) -> Q:

@@ -26,7 +26,7 @@ from sessions_app.selectors.paging import DEFAULT_LIMIT, checked_limit
 from sessions_app.selectors.weight import affordable, long_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from datetime import datetime
 
 _KEY = re.compile(r'\{"item":("(?:[^"\\]|\\.)*")')
@@ -115,6 +115,20 @@ def transcript(
     return Transcript(seq, _entries(thread, page, index), page[0].first if more else None)
 
 
+def entries_of(thread: AgentThread, keys: Collection[str]) -> list[Entry]:
+    """These messages as they are now, each where it first stood."""
+    head = AgentThread.objects.values_list("head_seq", flat=True).get(id=thread.id)
+    index = _index(thread, head)
+    return _entries(thread, [p for p in index.places.values() if p.key in keys], index)
+
+
+def keys_before(thread: AgentThread, before: int, most: int) -> set[str]:
+    """The keys of so many messages before a seq."""
+    facts = JournalFact.objects.filter(thread_id=thread.id, type__in=ITEM_TYPES, seq__lt=before)
+    seqs = list(facts.order_by("-seq").values_list("seq", flat=True)[:most])
+    return {key for _, key in _keys(thread, before, seq__in=seqs)} if seqs else set()
+
+
 def _light(thread: AgentThread, page: list[_Place]) -> list[_Place]:
     """The newest of a page that fit into one answer; a fact's own messages stay together."""
     lengths = long_messages(thread.id, {seq for p in page for seq in (p.first, p.latest)})
@@ -140,8 +154,9 @@ def _index(thread: AgentThread, as_of: int) -> _Index:
     return index
 
 
-def _keys(thread: AgentThread, as_of: int) -> Iterable[tuple[int, str]]:
+def _keys(thread: AgentThread, as_of: int, **which: Any) -> Iterable[tuple[int, str]]:
     rows = JournalFact.objects.filter(thread_id=thread.id, type__in=ITEM_TYPES, seq__lte=as_of)
+    rows = rows.filter(**which)
     unread: list[int] = []
     heads = rows.annotate(head=Left("payload", _KEY_CHARACTERS)).values_list("seq", "head")
     for seq, head in heads.order_by("seq"):

@@ -10,7 +10,7 @@ from django.db.models import Q
 from agentadmin.audit.erase import erase_bodies
 from agentadmin.audit.format import Target
 from agentadmin.engine.errors import DecodeError, InvalidOperation
-from agentadmin.engine.journal.facts import FactType
+from agentadmin.engine.journal.facts import FactType, NewFact
 from agentadmin.engine.state.reading import Reader
 from agentadmin.engine.state.redaction import REDACT_MESSAGE, message_id_of, replacement_of
 from sessions_app.journal.configured import message_redacted
@@ -50,13 +50,17 @@ async def resolve_redact(operation: dict[str, Any], ground: Ground) -> dict[str,
         raise InvalidOperation(error.detail, path=error.path) from error
     if forks := await AgentThread.objects.filter(forked_from=ground.thread).acount():
         ground.told.append(_IN_FORKS.format(forks))
+    # Whoever has the words on a page learns from a fact that they have to go.
+    told = NewFact(FactType.MESSAGE_REDACTED, {"message_id": message_id}, required=False)
     if any(message.id == message_id for message in ground.state.context):
+        ground.always.append(told)
         return operation
     if any(_holds(fact, message_id) for fact in ground.projection.inputs.values()):
         detail = "its turn has not begun; cancel the turn, then redact the message"
         raise InvalidOperation(detail, path="message_id")
     found = await sync_to_async(holds_message)(ground.thread.id, message_id)
     if found:
+        ground.always.append(told)
         ground.told.append(IN_HISTORY)
     return {**operation, "in_history": found}
 

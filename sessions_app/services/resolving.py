@@ -48,6 +48,8 @@ class Ground:
     """Sentences about what the states before and after do not show."""
     notes: list[NewFact] = field(default_factory=list)
     """Facts that tell what was done; they are committed when the state changes."""
+    always: list[NewFact] = field(default_factory=list)
+    """Facts that are committed even where the newest state stays as it is."""
 
 
 type Resolver = Callable[[dict[str, Any], Ground], Awaitable[dict[str, Any]]]
@@ -78,7 +80,7 @@ async def resolved_change(edit: Edit, ground: Ground) -> Change:
         [*effects(before, ground.state), *ground.told],
         frozenset(needed),
         tuple(ground.items),
-        tuple(ground.notes) if found else (),
+        (*ground.always, *(ground.notes if found else ())),
     )
 
 

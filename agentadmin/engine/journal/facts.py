@@ -34,6 +34,7 @@ class FactType(StrEnum):
     MESSAGE_USER = "message/user"
     MESSAGE_ASSISTANT = "message/assistant"
     MESSAGE_SYSTEM = "message/system"
+    MESSAGE_REDACTED = "message/redacted"
     TOOL_DECISION = "tool/decision"
     TOOL_DISPATCH = "tool/dispatch"
     TOOL_RESULT = "tool/result"

@@ -34,17 +34,21 @@ function replace(old, next) {
   return true;
 }
 
+/** Where a new element goes; false for one that is older than all that the page shows. */
 function insert(target, next) {
   const seq = Number(next.dataset.seq);
   if (next.dataset.seq === undefined || Number.isNaN(seq)) {
     target.append(next);
-    return;
+    return true;
   }
   // Nearly always the newest, so look from the end.
   let after = target.lastElementChild;
   while (after && !(Number(after.dataset.seq) <= seq)) after = after.previousElementSibling;
   if (after) after.after(next);
+  // What changed before the first line of a page stands on an older page.
+  else if (target.querySelector(":scope > [data-seq]")) return false;
   else target.prepend(next);
+  return true;
 }
 
 /** Put the fragment's elements where they belong; returns those that are new in the page. */
@@ -53,8 +57,7 @@ export function merge(target, fragment) {
   for (const next of [...fragment.children]) {
     const old = next.id ? document.getElementById(next.id) : null;
     if ("gone" in next.dataset) old?.remove();
-    else if (!old) placed.push((insert(target, next), next));
-    else if (replace(old, next)) placed.push(next);
+    else if (old ? replace(old, next) : insert(target, next)) placed.push(next);
   }
   return placed;
 }

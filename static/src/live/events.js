@@ -35,6 +35,7 @@ const LINES = {
   "request/prepared": (d) => `${d.model ?? "model"}, ${counted(d.items, "message")}, ${counted(d.tokens, "token")}`,
   "context/replaced": (d) => d.reason ?? "",
   "recovery/applied": (d) => counted(d.repairs?.length, "repair"),
+  "message/redacted": (d) => `message ${d.message_id}`,
   "turn/completed": (d) => d.outcome ?? "",
   "turn/failed": (d) => [d.outcome, d.error?.code, d.error?.detail].filter(Boolean).join(", "),
   "turn/suspended": (d) => `waiting for ${d.wait?.kind ?? "an answer"}`,

@@ -30,6 +30,7 @@ class LivePage {
     this.root = root;
     this.run = root.dataset.run || null;
     this.cursor = root.dataset.cursor;
+    this.loaded = Number(root.dataset.seq) || 0;
     const blocks = root.querySelector("[data-live-blocks]");
     const tail = root.querySelector("[data-tail]");
     this.blocks = blocks && new LiveBlocks(blocks);
@@ -68,6 +69,8 @@ class LivePage {
   }
 
   #fact(event) {
+    // A conversation drops the words in place; whatever else repeats them is loaded afresh.
+    if (event.type === "message/redacted" && event.seq > this.loaded && !this.blocks) location.reload();
     const say = BOUNDARIES[event.type];
     if (say) announce(say(event.data));
     const keys = this.blocks?.endedBy(event) ?? [];
