@@ -26,7 +26,6 @@ from agentadmin.engine.journal.changes import (
 )
 from agentadmin.engine.journal.facts import (
     SALT_BYTES,
-    Fact,
     FactType,
     NewFact,
     SealedFact,
@@ -141,7 +140,7 @@ class JournalWriter:
             else None
         )
         committed = await self.store.commit(self.ref, self._batch(sealed, snapshot, release), rows)
-        await self._moved(committed, sealed, planned, substate)
+        await self._moved(committed, planned, substate)
         self._left = ()
         return committed
 
@@ -202,7 +201,6 @@ class JournalWriter:
     async def _moved(
         self,
         committed: Committed,
-        sealed: Sequence[SealedFact],
         planned: Planned,
         substate: Substate,
     ) -> None:
@@ -212,11 +210,7 @@ class JournalWriter:
             # Queue commits of others went in between; they never touch items or substate.
             await fill(self.store, projection, committed.first_seq - 1)
         planned.settle(committed.first_seq)
-        facts = [
-            Fact.of(fact, seq=committed.first_seq + i, at=committed.at, epoch=committed.epoch)
-            for i, fact in enumerate(sealed)
-        ]
-        projection.advance(facts, planned.items)
+        projection.advance(committed.facts, planned.items)
         projection.version = committed.version
         projection.substate = substate.value
         projection.substate_commit = substate.commit
