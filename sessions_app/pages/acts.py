@@ -57,8 +57,9 @@ KINDS = {
             op="set_permission_mode",
             form=ModeForm,
             title="Set mode {mode} of {name}",
-            lead="The mode decides about calls that no rule speaks about. It counts from the very "
-            "next call, also of a run that is going on.",
+            lead="Deny rules stand before every mode; explore stands before ask and allow rules, "
+            "the other modes behind them. It counts from the very next call, also of a run that "
+            "is going on.",
             button="Set mode {mode}",
             permission="permissions:edit",
             keep="Keep the mode",

@@ -7,13 +7,16 @@ fields that its `OperationSpec.given` names.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from asgiref.sync import sync_to_async
 
 from agentadmin.engine.clock import now
 from agentadmin.engine.errors import InvalidOperation
 from agentadmin.engine.state.mutations import apply, diff, effects
+from sessions_app.journal.configured import agent_spec
 from sessions_app.services.compacting import resolve_compact
 from sessions_app.services.edits import Change
 from sessions_app.services.redacting import resolve_redact
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from agentadmin.engine.journal.facts import NewFact
     from agentadmin.engine.journal.projection import Item, ThreadProjection
     from agentadmin.engine.state.agent_state import AgentState
+    from agentadmin.engine.state.permissions import ToolFacts
     from sessions_app.models import AgentThread
     from sessions_app.services.edits import Edit
 
@@ -77,11 +81,23 @@ async def resolved_change(edit: Edit, ground: Ground) -> Change:
         before,
         ground.state,
         found,
-        [*effects(before, ground.state), *ground.told],
+        [*effects(before, ground.state, await _tools(before, ground)), *ground.told],
         frozenset(needed),
         tuple(ground.items),
         (*ground.always, *(ground.notes if found else ())),
     )
+
+
+async def _tools(before: AgentState, ground: Ground) -> Sequence[ToolFacts]:
+    """The tools that the thread's agent may call, where what they may do changes."""
+    after = ground.state
+    if before.permission_context == after.permission_context:
+        return ()
+    spec = await sync_to_async(agent_spec)(ground.thread.agent_id)
+    if spec is None:
+        return ()
+    active = spec.toolkit.active(after.tool_context.activated_groups)
+    return [tool.kind(spec.workspace) for tool in active.tools.values()]
 
 
 async def _resolved(operation: dict[str, Any], ground: Ground, index: int) -> dict[str, Any]:

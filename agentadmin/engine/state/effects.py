@@ -4,37 +4,43 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentadmin.engine.clock import now
 from agentadmin.engine.state import task_contract
 from agentadmin.engine.state.message_diff import keyed
-from agentadmin.engine.state.permissions import PermissionMode, ToolFacts, decide
-from agentadmin.engine.state.plan import PlanModeContext
+from agentadmin.engine.state.permissions import PermissionMode
 from agentadmin.engine.state.redaction import is_redacted
+from agentadmin.engine.state.tool_effects import tool_effects
 from agentadmin.engine.state.widening import added_rules, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agentadmin.engine.state.agent_state import AgentState
-    from agentadmin.engine.state.permissions import Behavior, PermissionContext
+    from agentadmin.engine.state.permissions import PermissionContext, ToolFacts
+    from agentadmin.engine.state.plan import PlanModeContext
 
 _MODES = {
     PermissionMode.DEFAULT: "asks for every call that no rule speaks about",
     PermissionMode.ACCEPT_EDITS: "lets reading and edits in working directories pass",
-    PermissionMode.EXPLORE: "lets only reading pass",
-    PermissionMode.BYPASS: "lets every call pass that no rule denies or asks about",
+    PermissionMode.EXPLORE: "lets only what reads pass; ask and allow rules do not count in it",
+    PermissionMode.BYPASS: "lets every call pass that no rule denies or asks about, and nothing "
+    "dangerous without asking",
     PermissionMode.DONT_ASK: "denies every call that it would have to ask about",
 }
-_VERBS = {"allow": "will run", "deny": "will be denied", "ask": "will ask"}
 
 
-def effects(before: AgentState, after: AgentState) -> list[str]:
-    """One sentence for each thing that a person should know before saying yes."""
+def effects(before: AgentState, after: AgentState, tools: Iterable[ToolFacts] = ()) -> list[str]:
+    """One sentence for each thing that a person should know before saying yes.
+
+    `tools` are those that the agent has, where that is known: without them only what holds for any
+    tool is said of calls.
+    """
+    old, new = before.permission_context, after.permission_context
     return [
         *_messages(before, after),
         *_summary(before, after),
-        *_permissions(before.permission_context, after.permission_context),
-        *_directories(before.permission_context, after.permission_context),
+        *_permissions(old, new),
+        *tool_effects(old, new, after.plan_mode_context, tools),
+        *_directories(old, new),
         *_plan(before.plan_mode_context, after.plan_mode_context),
         *_tasks(before, after),
         *_contract(before, after),
@@ -83,19 +89,6 @@ def _permissions(before: PermissionContext, after: PermissionContext) -> Iterato
         yield f"Adds {describe(placed)}."
     for placed in added_rules(after, before):
         yield f"Removes {describe(placed)}."
-    for tool in _tools(before) | _tools(after):
-        outcome = _outcome(after, tool)
-        if outcome is not _outcome(before, tool):
-            yield f"“{tool}” {_VERBS[outcome]} on its next call."
-
-
-def _tools(context: PermissionContext) -> dict[str, None]:
-    return {tool: None for _, tool, _ in context.rules()}
-
-
-def _outcome(context: PermissionContext, tool: str) -> Behavior:
-    """What a call comes to that no pattern matches and whose tool has no opinion."""
-    return decide(context, PlanModeContext(), ToolFacts(tool), {}, now()).behavior
 
 
 def _plan(before: PlanModeContext, after: PlanModeContext) -> Iterator[str]:

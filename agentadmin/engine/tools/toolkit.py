@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -78,6 +78,11 @@ class Tool:
             plan_mode_allowed=self.plan_mode_allowed,
             root=str(workspace) if workspace else "",
         )
+
+    def kind(self, workspace: Path | None) -> ToolFacts:
+        """What holds for every call; a check of its own stands there undecided."""
+        undecided = ToolCheck() if self.check else None
+        return replace(replace(self, check=None).facts({}, workspace), check=undecided)
 
     def paths(self, arguments: Mapping[str, Any], workspace: Path | None) -> list[str]:
         """The paths that a call touches, each as named and with its links followed."""

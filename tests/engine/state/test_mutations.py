@@ -269,12 +269,9 @@ def test_effects_are_plain_sentences() -> None:
     operation = {"op": "remove_rule", "behavior": "allow", "tool_name": "read_file"}
     assert effects(before, _changed(operation)) == [
         "Removes the rule allow read_file.",
-        "“read_file” will ask on its next call.",
     ]
     assert effects(before, _changed({"op": "set_permission_mode", "mode": "explore"})) == [
-        "The mode explore lets only reading pass.",
-        "“read_file” will be denied on its next call.",
-        "“execute” will be denied on its next call.",
+        "The mode explore lets only what reads pass; ask and allow rules do not count in it.",
     ]
 
 
