@@ -88,6 +88,11 @@ def rail(actor: Any = None) -> list[list[Place]]:
     return [group for group in groups if group]
 
 
+def more(actor: Any = None) -> list[Place]:
+    """The pages for which a phone's bottom bar has no room of their own."""
+    return [place for group in rail(actor) for place in group if not place.phone]
+
+
 def _is_open(place: Place, actor: Any) -> bool:
     url = place.url
     if url is None:
@@ -131,6 +136,7 @@ def frame(request: HttpRequest) -> dict[str, Any]:
             "zone": request.COOKIES.get("zone", "")[:64] or "UTC",
             # Asked only where a page draws the frame: an error's page asks the database nothing.
             "rail": lambda: rail(actor) if signed_in else [],
+            "more": lambda: more(actor) if signed_in else [],
             "keys": lambda: list(key_groups(actor)) if signed_in else [],
             "name": name,
             "initials": initials(name),

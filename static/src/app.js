@@ -14,6 +14,7 @@ import { startMenus } from "./frame/menu.js";
 import { reveal } from "./frame/page.js";
 import { startRefusals } from "./frame/refused.js";
 import { startPreferences } from "./frame/theme.js";
+import { startTabs } from "./frame/tabs.js";
 import { startAges } from "./frame/time.js";
 
 function start() {
@@ -21,6 +22,7 @@ function start() {
   document.addEventListener("htmx:after:swap", () => reveal(document));
   startPreferences();
   startMenus();
+  startTabs();
   startCopy();
   startChanges();
   startAges();

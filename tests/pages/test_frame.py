@@ -95,6 +95,15 @@ def test_the_rail_shows_only_pages_that_exist_and_marks_the_current_one() -> Non
     )
 
 
+def test_a_phone_finds_every_other_page_under_more() -> None:
+    html = page("base.html")[0]
+    menu = html.partition('<li class="more">')[2].partition("</li>")[0]
+    places = [place for group in frame.rail() for place in group]
+    assert {place.key for place in places if place.phone} >= {"sessions", "approvals", "audit"}
+    for place in places:
+        assert (f'href="{place.url}"' in menu) is not place.phone
+
+
 @pytest.mark.parametrize(
     ("name", "letters"), [("bob.tanaka", "BT"), ("Bob Tanaka", "BT"), ("bob", "BO"), ("", "?")]
 )
