@@ -92,7 +92,7 @@ def _words(turn: Turn, places: Mapping[str, int], tools: Mapping[str, str]) -> s
         case TurnState.CANCELLING:
             parts.append("stops at its next safe point")
         case TurnState.RUNNING if turn.attempts > 1:
-            parts.append(f"attempt {turn.attempts}")
+            parts.append(f"run {turn.attempts} of it")
     if told:
         parts.append(f"{told} text{'' if told == 1 else 's'} to read")
     return "; ".join(parts)

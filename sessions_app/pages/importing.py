@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from agentadmin.access.actor import WIDEN, ActorKind
 from agentadmin.engine.errors import (
     AgentAdminError,
+    DecodeError,
     InvalidInput,
     SessionExists,
     StepUpRequired,
@@ -109,7 +110,8 @@ def _refused(brought: Brought, error: AgentAdminError) -> Outcome:
         size=len(brought.data),
         kind="refused",
         status=status,
-        title=title,
+        # It may have been read well and yet be no state: what is wrong stands below.
+        title="" if isinstance(error, DecodeError) else title,
         text=error.detail,
         path=error.path if isinstance(error, InvalidInput) else "",
         error=error,

@@ -1,5 +1,7 @@
 """Ids shortened in the middle, with the whole value one click and one name away."""
 
+import re
+
 from django import template
 from django.utils.safestring import SafeString
 
@@ -16,6 +18,15 @@ def halves(value: object, head: int = HEAD, tail: int = TAIL) -> tuple[str, str]
     if len(text) <= head + tail + 1:
         return text, ""
     return text[:head], text[-tail:]
+
+
+_LONG = re.compile(r"\S{25,}")
+
+
+@register.filter
+def short_words(text: object) -> str:
+    """The text with its ids shortened, for a button below a title that has them whole."""
+    return _LONG.sub(lambda found: middle(found[0]), str(text))
 
 
 @register.simple_tag

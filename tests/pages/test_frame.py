@@ -119,6 +119,13 @@ def test_an_error_page_stands_alone_and_names_the_request(code: int) -> None:
     assert "script" not in html
 
 
+def test_a_button_shortens_an_id_that_the_title_has_whole() -> None:
+    long = "0190a6e2-0000-7000-8000-000000001234"
+    html = page("_dialog.html", act={**ACT, "title": f"Erase {long}", "button": f"Erase {long}"})[0]
+    assert html.count(f"Erase {long}") == 1
+    assert "Erase 0190a6e2…1234" in html
+
+
 def test_the_dialog_asks_for_a_reason_and_names_its_act_twice() -> None:
     html = page("_dialog.html", act=ACT)[0]
     assert html.count("Clear working context of s-001") == 2

@@ -39,8 +39,8 @@ def test_one_bad_file_never_hides_the_others(visit: Visit) -> None:
     page = text(answer)
     assert answer.status_code == 200
     assert "1 of 3 imported" in page
-    assert "a.json is in: a of nobody, 0 messages, agentscope-java" in page
-    assert "b.json was not imported: The document cannot be read.context[0].content" in page
+    assert "a.json is in: a of an anonymous user, 0 messages, agentscope-java" in page
+    assert "b.json was not imported.context[0].content" in page
     assert "c.zip was not imported" in page
     assert "a ZIP archive" in page
     assert AgentSession.objects.count() == 1
