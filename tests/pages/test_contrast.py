@@ -97,3 +97,10 @@ def test_no_other_stylesheet_has_a_raw_colour() -> None:
     sheets = [path for path in folder.glob("*.css") if path.name != "tokens.css"]
     found = [f"{path.name}: {hit}" for path in sheets for hit in raw.findall(path.read_text())]
     assert found == []
+
+
+def test_what_is_disabled_never_has_the_colours_of_what_is_not() -> None:
+    """The rule for disabled buttons stands behind those for primary and danger, hover included."""
+    text = (settings.BASE_DIR / "static" / "css" / "controls.css").read_text()
+    disabled = '.btn:is(:disabled, [aria-disabled="true"])'
+    assert text.index(f"{disabled},\n{disabled}:hover {{") > text.rindex(".btn.danger:hover")
