@@ -27,10 +27,9 @@ EVERYWHERE = (
 LISTS = (
     Key(("j", "k"), "next, previous row"),
     Key(("enter",), "open the row"),
-    Key(("x",), "select the row"),
 )
 SESSION = (
-    Key(("1", "8"), "tabs", is_range=True),
+    Key(("1", "7"), "tabs", is_range=True),
     Key(("n", "N"), "next, previous change of a comparison"),
     Key(("m",), "write a message"),
     Key(("f",), "follow the newest"),

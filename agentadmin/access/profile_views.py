@@ -19,6 +19,7 @@ from agentadmin.access.routes import SIGNED_IN, requires
 from agentadmin.access.selectors import roles_of
 from agentadmin.access.sign_ins import end_sign_in, sign_ins
 from agentadmin.engine.errors import InvalidInput, NotAuthenticated, NotFound, RateLimited
+from agentadmin.preferences import is_zone
 from agentadmin.problems import row
 
 if TYPE_CHECKING:
@@ -77,6 +78,13 @@ def _page(request: HttpRequest, form: PasswordForm, *, status: int = 200) -> Htt
         "lacking": [(name, label) for name, label in PERMISSIONS.items() if not actor.may(name)],
         "sign_ins": sign_ins(request),
         "form": form,
+        "wrong_zone": _wrong_zone(request),
         "may_tokens": actor.may("tokens:own"),
     }
     return render(request, "access/profile.html", context, status=status)
+
+
+def _wrong_zone(request: HttpRequest) -> str:
+    """The name that was refused as a time zone, to be shown at its field."""
+    name = request.GET.get("zone", "")
+    return name if name and not is_zone(name) else ""

@@ -8,6 +8,7 @@ from django.conf import settings
 from agentadmin import frame, keys
 from agentadmin.access.permissions import PERMISSIONS, ROLES
 from runs_app.pages.glossary import CHAPTERS, Chapter
+from sessions_app.pages.frame import TABS
 from sessions_app.templatetags.states import STATES
 from tests.pages.conftest import Visit, html, text
 
@@ -61,3 +62,20 @@ def test_the_rail_and_the_sheet_show_only_what_one_may_open(visit: Visit) -> Non
     assert "/audit" not in places("viewer")
     assert "/admin/users" not in places("auditor")
     assert {"/sessions", "/approvals", "/me", "/me/tokens", "/help"} <= places("viewer")
+
+
+def test_the_sheet_promises_as_many_tabs_as_a_session_has() -> None:
+    tabs = next(line for line in keys.SESSION if line.does == "tabs")
+    assert tabs.keys == ("1", str(len(TABS)))
+
+
+@pytest.mark.django_db
+def test_a_time_zone_that_is_not_is_refused_at_its_field(visit: Visit) -> None:
+    olga = visit("operator")
+    refused = olga.post("/preferences", zone="Mars/Base", next="/sessions")
+    assert "zone" not in refused.cookies
+    page = olga.get(refused["Location"].partition("#")[0])
+    assert "There is no time zone of this name" in text(page)
+    assert 'value="Mars/Base" aria-invalid="true"' in html(page)
+    assert olga.post("/preferences", zone="Asia/Shanghai", next="/me")["Location"] == "/me"
+    assert "There is no time zone" not in text(olga.get("/me"))

@@ -44,11 +44,6 @@ function move(step) {
   next.scrollIntoView({ block: "nearest" });
 }
 
-function tick() {
-  const row = rows().find((one) => one.getAttribute("aria-selected") === "true");
-  row?.querySelector('input[type="checkbox"]')?.click();
-}
-
 async function permalink() {
   const url = document.querySelector("[data-permalink]")?.dataset.permalink ?? location.href;
   if (await copyText(new URL(url, location.href).href)) announce("Link copied");
@@ -72,13 +67,12 @@ function bindings() {
     k: () => move(-1),
     n: () => step(1),
     "Shift+N": () => step(-1),
-    x: tick,
     y: permalink,
     "?": sheet,
     "Shift+?": sheet,
   });
   for (const key of MARKED) table[key] = () => press(`[data-key="${key}"]`);
-  for (let n = 1; n <= 8; n += 1) table[n] = () => press(`[data-tabs] a:nth-of-type(${n})`);
+  for (let n = 1; n <= 7; n += 1) table[n] = () => press(`[data-tabs] a:nth-of-type(${n})`);
   return Object.fromEntries(Object.entries(table).map(([key, work]) => [key, acting(work)]));
 }
 

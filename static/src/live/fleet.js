@@ -56,7 +56,9 @@ class Fleet {
 
   async #refresh() {
     this.timer = null;
-    const kept = this.#selection();
+    // What is selected while the answer is on its way counts, too.
+    let kept = this.#selection();
+    this.list.addEventListener("htmx:before:swap", () => (kept = this.#selection()), { once: true });
     const fetchList = this.list.dataset.refreshUrl || location.pathname + location.search;
     await htmx.ajax("GET", fetchList, {
       source: this.list,
