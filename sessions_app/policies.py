@@ -90,6 +90,19 @@ def require_widening(actor: Actor, thread: AgentThread) -> None:
     )
 
 
+def may_thread(actor: Actor, permission: str, thread: AgentThread) -> bool:
+    """Whether a page offers an act: what was erased takes none, whatever the actor may."""
+    session = thread.session
+    if session.erasing_since is not None and permission not in _OF_ERASED:
+        return False
+    return actor.may(permission, session.namespace, thread.agent_id)
+
+
+def lacking(thread: AgentThread, permission: str) -> str:
+    """What an act lacks that is not offered: the permission, or a session that is not erased."""
+    return permission if thread.session.erasing_since is None else "a session that is not erased"
+
+
 def visible_sessions(actor: Actor) -> Q:
     """The sessions that exist for the actor, as a filter over `AgentSession`."""
     return actor.visible(READ, user="user_id")

@@ -9,6 +9,7 @@ from agentadmin.engine.state import codec
 from runs_app.policies import EDIT_RULES, RESPOND
 from runs_app.states import InteractionStatus
 from sessions_app.journal.unreadable import UNREADABLE, column, column_list
+from sessions_app.policies import may_thread
 from sessions_app.templatetags.hidden import hidden_in
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ class Card:
 def card_of(actor: Actor, asked: Interaction) -> Card:
     """The card of one question for this reader."""
     thread = asked.thread
-    place = (thread.session.namespace, thread.agent_id)
     arguments = arguments_of(asked.input)
     rules = _list(asked.suggested_rules)
     return Card(
@@ -92,8 +92,8 @@ def card_of(actor: Actor, asked: Interaction) -> Card:
         findings=list(_findings(arguments)),
         rules=[rule for rule in rules if isinstance(rule, dict)],
         choices=[str(choice) for choice in _list(asked.choices)],
-        may_respond=actor.may(RESPOND, *place),
-        may_add_rules=actor.may(EDIT_RULES, *place),
+        may_respond=may_thread(actor, RESPOND, thread),
+        may_add_rules=may_thread(actor, EDIT_RULES, thread),
     )
 
 

@@ -17,6 +17,7 @@ from runs_app.selectors.agents import is_known
 from runs_app.selectors.interactions import open_interactions
 from runs_app.states import WaitKind
 from sessions_app.journal.unreadable import column_list
+from sessions_app.policies import may_thread
 from sessions_app.selectors.facts import fact_page
 
 if TYPE_CHECKING:
@@ -28,15 +29,14 @@ if TYPE_CHECKING:
 def now_of(actor: Actor, thread: AgentThread) -> dict[str, Any]:
     """The context of `runs/_now.html` and of the message box."""
     turn = head_turn(thread)
-    place = (thread.session.namespace, thread.agent_id)
     return {
         "queued": queued(thread) if thread.queued_turns else [],
         "reconcile": uncertain_calls(thread, turn),
         "outcomes": OUTCOMES,
-        "may_reconcile": actor.may(RECONCILE, *place),
+        "may_reconcile": may_thread(actor, RECONCILE, thread),
         "cards": _cards(actor, thread),
         "undefined": _undefined(actor, thread, turn),
-        "may_submit": actor.may(SUBMIT, *place),
+        "may_submit": may_thread(actor, SUBMIT, thread),
         "submit_permission": SUBMIT,
         "request_id": new_id(),
     }

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from agentadmin.access.actor import READ
 from agentadmin.access.authentication import actor_from_request
 from agentadmin.access.routes import requires
-from agentadmin.engine.errors import AgentAdminError
+from agentadmin.engine.errors import AgentAdminError, SessionErased
 from agentadmin.engine.identity import new_id
 from agentadmin.problems import row
 from runs_app.forms import MessageForm
@@ -41,7 +41,10 @@ COMPOSER = "runs/_composer.html"
 def thread_message(request: HttpRequest, thread_id: str) -> HttpResponse:
     """Queue one turn with what was written."""
     actor = actor_from_request(request)
-    thread = thread_detail(actor, thread_id, SUBMIT)
+    try:
+        thread = thread_detail(actor, thread_id, SUBMIT)
+    except SessionErased as error:
+        return _composer_refused(request, thread_detail(actor, thread_id), error)
     form = MessageForm(request.POST)
     if not form.is_valid():
         return _composer(request, thread, 422, error=str(next(iter(form.errors.values()))[0]))
@@ -51,7 +54,7 @@ def thread_message(request: HttpRequest, thread_id: str) -> HttpResponse:
         receipt = submit_turn(actor=actor, thread=thread, input=given["text"], request_id=key)
     except AgentAdminError as error:
         return _composer_refused(request, thread, error)
-    return _composer(request, thread, 200, said=_said(receipt))
+    return _composer(request, thread, 200, said=_said(receipt), turn_id=receipt.turn_id or "")
 
 
 def _said(receipt: Receipt) -> str:
@@ -71,7 +74,13 @@ def _composer_refused(
 
 
 def _composer(
-    request: HttpRequest, thread: AgentThread, status: int, *, said: str = "", error: str = ""
+    request: HttpRequest,
+    thread: AgentThread,
+    status: int,
+    *,
+    said: str = "",
+    turn_id: str = "",
+    error: str = "",
 ) -> HttpResponse:
     """The message box again: empty once its message was taken, else with the draft in it."""
     if not is_fragment(request) and said:
@@ -82,6 +91,7 @@ def _composer(
         "may_submit": True,
         "request_id": new_id(),
         "said": said,
+        "said_of": turn_id,
         "error": error,
         "draft": "" if said else request.POST.get("text", ""),
     }

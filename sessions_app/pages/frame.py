@@ -11,7 +11,7 @@ from django.urls import reverse
 from agentadmin.access.authentication import actor_from_request
 from sessions_app.journal.configured import agent_window
 from sessions_app.pages.steps import shown_controls
-from sessions_app.policies import ERASE, EXPORT
+from sessions_app.policies import ERASE, EXPORT, may_thread
 from sessions_app.selectors.recent import recent_controls
 from sessions_app.selectors.sessions import session_threads
 
@@ -63,14 +63,14 @@ def thread_frame(actor: Actor, thread: AgentThread, tab: str) -> dict[str, Any]:
         "thread": thread,
         "session": session,
         "threads": seen,
-        "may_export": actor.may(EXPORT, session.namespace, session.agent_id),
+        "may_export": may_thread(actor, EXPORT, thread),
         "may_erase": actor.may(ERASE, session.namespace, session.agent_id),
         "tab": tab,
         "tabs": [Tab(key, label, tab_url(thread, key)) for key, label in TABS],
         "window": agent_window(thread.agent_id),
         "turn_number": thread.turns - thread.queued_turns,
         "controls": shown_controls(recent_controls(thread)),
-        "may_redact": actor.may(REDACT, session.namespace, thread.agent_id),
+        "may_redact": may_thread(actor, REDACT, thread),
     }
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.urls import reverse
 
-from sessions_app.policies import FORK, RESTORE
+from sessions_app.policies import FORK, RESTORE, lacking, may_thread
 from sessions_app.selectors.checkpoint_words import changes_of, reason_of, title_of
 from sessions_app.selectors.checkpoints import checkpoint_page
 from sessions_app.selectors.lineage import forks_of, origin_of
@@ -74,12 +74,13 @@ def history(
 
 def may_act(actor: Actor, thread: AgentThread) -> dict[str, Any]:
     """Whether the reader may restore and fork, and the permissions that are missing."""
-    place = (thread.session.namespace, thread.agent_id)
-    allowed = {name: actor.may(name, *place) for name in (RESTORE, FORK)}
+    allowed = {name: may_thread(actor, name, thread) for name in (RESTORE, FORK)}
     return {
         "may_restore": allowed[RESTORE],
         "may_fork": allowed[FORK],
-        "missing": [name for name, may in allowed.items() if not may],
+        "missing": list(
+            dict.fromkeys(lacking(thread, name) for name, may in allowed.items() if not may)
+        ),
     }
 
 

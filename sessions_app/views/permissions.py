@@ -12,6 +12,7 @@ from agentadmin.access.routes import requires
 from agentadmin.engine.errors import DecodeError, StateUnreadable
 from sessions_app.pages.frame import thread_page
 from sessions_app.pages.rules import MODES, rule_count, step_groups
+from sessions_app.policies import lacking, may_thread
 from sessions_app.selectors.threads import state_at, thread_detail
 from sessions_app.services.sessions import note_read
 
@@ -31,7 +32,7 @@ def thread_permissions(request: HttpRequest, thread_id: str) -> HttpResponse:
     actor = actor_from_request(request)
     thread = thread_detail(actor, thread_id)
     note_read(actor, thread, "permissions")
-    may = actor.may(EDIT, thread.session.namespace, thread.agent_id)
+    may = may_thread(actor, EDIT, thread)
     try:
         return _rules(request, thread, may=may)
     except (StateUnreadable, DecodeError) as error:
@@ -42,7 +43,7 @@ def _rules(request: HttpRequest, thread: AgentThread, *, may: bool) -> HttpRespo
     state = state_at(thread).state
     context = {
         "may_edit": may,
-        "missing": EDIT,
+        "missing": lacking(thread, EDIT),
         "permission": state.permission_context,
         "modes": MODES,
         "groups": step_groups(state),

@@ -12,6 +12,7 @@ from agentadmin.access.routes import requires
 from agentadmin.engine.errors import DecodeError, StateUnreadable
 from sessions_app.pages.frame import thread_page
 from sessions_app.pages.plan import plan_page
+from sessions_app.policies import lacking, may_thread
 from sessions_app.selectors.threads import state_at, thread_detail
 from sessions_app.services.sessions import note_read
 
@@ -29,9 +30,10 @@ def thread_plan(request: HttpRequest, thread_id: str) -> HttpResponse:
     actor = actor_from_request(request)
     thread = thread_detail(actor, thread_id)
     note_read(actor, thread, "plan")
-    may = actor.may(EDIT, thread.session.namespace, thread.agent_id)
+    may = may_thread(actor, EDIT, thread)
     try:
         shown = plan_page(thread, state_at(thread).state)
     except (StateUnreadable, DecodeError) as error:
         return thread_page(request, thread, "plan", TEMPLATE, unreadable=str(error))
-    return thread_page(request, thread, "plan", TEMPLATE, shown=shown, may_edit=may, missing=EDIT)
+    context = {"shown": shown, "may_edit": may, "missing": lacking(thread, EDIT)}
+    return thread_page(request, thread, "plan", TEMPLATE, **context)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from django.http import HttpResponse
@@ -19,6 +18,7 @@ from sessions_app.pages.frame import thread_page
 from sessions_app.pages.history import may_act
 from sessions_app.pages.rules import rule_count
 from sessions_app.pages.slices import resolve, slice_at, tokens_of
+from sessions_app.policies import may_thread
 from sessions_app.selectors.facts import fact_page
 from sessions_app.selectors.threads import state_at, thread_detail
 from sessions_app.selectors.versions import version_row
@@ -48,15 +48,11 @@ def thread_state(request: HttpRequest, thread_id: str) -> HttpResponse:
 def _readable(request: HttpRequest, thread: AgentThread) -> HttpResponse:
     found = state_at(thread, number(request, "version"))
     document = found.state.to_dict()
-    may = partial(
-        actor_from_request(request).may,
-        namespace=thread.session.namespace,
-        agent_id=thread.agent_id,
-    )
+    actor = actor_from_request(request)
     context = {
-        "may_summarise": may("sessions:edit_summary"),
-        "may_clear": may("sessions:clear"),
-        "may_patch": may("sessions:patch"),
+        "may_summarise": may_thread(actor, "sessions:edit_summary", thread),
+        "may_clear": may_thread(actor, "sessions:clear", thread),
+        "may_patch": may_thread(actor, "sessions:patch", thread),
         "found": found,
         "state": found.state,
         "rules": rule_count(found.state.permission_context),

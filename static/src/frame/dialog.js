@@ -1,7 +1,7 @@
 // The action dialog: a link with data-dialog opens its page's fragment as a modal; the answer either
 // is the dialog again (an error, a newer version: the draft is in it) or closes it.
 import htmx from "./htmx.js";
-import { announce, reveal } from "./page.js";
+import { announce, reasonOf, reveal } from "./page.js";
 
 let opener = null;
 
@@ -70,7 +70,8 @@ function beforeSwap(event) {
   if (!forSlot(ctx) || hasDialog(ctx) || !(ctx.response?.status >= 400)) return;
   event.preventDefault();
   const request = ctx.response.headers.get("X-Trace-Id");
-  fail(`The server answered ${ctx.response.status}, and nothing was changed. Request ${request ?? "unknown"}.`);
+  const why = reasonOf(ctx.text) || `The server answered ${ctx.response.status}.`;
+  fail(`${why} Nothing was changed. Request ${request ?? "unknown"}.`);
 }
 
 function onSwap(event) {

@@ -46,6 +46,13 @@ export function setIcon(holder, name) {
   holder?.querySelector("use")?.setAttribute("href", `#${name}`);
 }
 
+/** Why a request was refused, from the error page that came back; empty when it does not say. */
+export function reasonOf(text) {
+  if (!text) return "";
+  const page = new DOMParser().parseFromString(text, "text/html");
+  return page.querySelector("[data-detail]")?.textContent.trim() ?? "";
+}
+
 /** Run at most once a frame, however often it is asked. */
 export function oncePerFrame(work) {
   let asked = false;

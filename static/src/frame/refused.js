@@ -1,6 +1,6 @@
 // A form in the page that is answered by a whole error page, or not at all: say so at the form, and
 // leave what was written where it is.
-import { announce, make } from "./page.js";
+import { announce, make, reasonOf } from "./page.js";
 
 const isPage = (ctx) => !ctx.text || /<html[\s>]/i.test(ctx.text);
 const own = (ctx) => ctx?.sourceElement?.closest?.("form[method=post]:not(dialog form)") ?? null;
@@ -18,8 +18,8 @@ function beforeSwap(event) {
   if (!form || !(ctx.response?.status >= 400) || !isPage(ctx)) return;
   event.preventDefault();
   const request = ctx.response.headers.get("X-Trace-Id");
-  const why = ctx.response.status === 403 ? "You may not do this" : `The server answered ${ctx.response.status}`;
-  say(form, `${why}; nothing was changed. Request ${request ?? "unknown"}.`);
+  const why = reasonOf(ctx.text) || `The server answered ${ctx.response.status}.`;
+  say(form, `${why} Nothing was changed. Request ${request ?? "unknown"}.`);
 }
 
 function onFailure(event) {
