@@ -24,6 +24,7 @@ test-browser: setup-dev ## the browser tests alone
 	@$(PY) -m pytest -m "browser and not soak"
 
 soak: setup-dev ## the long-running tests
+	@TEST_DB=postgres $(PY) -m pytest -n 2 --dist=loadscope -m "one_database and database and not soak"
 	@$(PY) -m pytest -m soak
 
 chaos: setup-dev ## the tests that kill processes, again and again

@@ -12,6 +12,10 @@ from redis import Redis
 from tests.services import emptying, folder, program, valkey
 from tests.services.program import Program
 
+ONE_DATABASE = {"pages", "matrix", "contract"}
+"""Folders whose tests reach the database only through what others try on both databases."""
+BOTH_DATABASES = {"test_sessions_page.py", "test_hostile_pages.py", "test_hostile_strings.py"}
+"""Files of theirs that are about what a database takes."""
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "product_processes"}
 pytest_plugins = ["tests.services.product", "tests.services.browser"]
 
@@ -34,6 +38,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         names = set(getattr(item, "fixturenames", ()))
         if item.get_closest_marker("django_db") or names & DATABASE_FIXTURES:
             item.add_marker("database")
+        if item.path.parent.name in ONE_DATABASE and item.path.name not in BOTH_DATABASES:
+            item.add_marker("one_database")
         if "product_processes" in names:
             item.add_marker("live")
         if "chromium_browser" in names or item.path.parent.name == "browser":
