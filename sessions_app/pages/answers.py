@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django.contrib import messages
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
 from agentadmin.access import sign_in
@@ -15,7 +17,7 @@ from sessions_app.pages.steps import shown_controls
 from sessions_app.selectors.recent import recent_controls
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpRequest
 
     from sessions_app.models import AgentThread
 
@@ -45,6 +47,10 @@ def show_done(
         said = " ".join(filter(None, (notice.title, notice.text)))
         messages.success(request, said or "Requested; its way is shown here.")
         return redirect(tab_url(thread, tab))
+    if notice.level == "good" and _is_on_history(request, thread):
+        # A list of versions that somebody reads is left alone, but not after their own act.
+        messages.success(request, " ".join(filter(None, (notice.title, notice.text))))
+        return HttpResponse(headers={"HX-Redirect": tab_url(thread, "history")})
     context = {
         "thread": thread,
         "notice": notice if notice.title else None,
@@ -52,6 +58,12 @@ def show_done(
         "outside": True,
     }
     return render(request, "sessions/_acts.html", context)
+
+
+def _is_on_history(request: HttpRequest, thread: AgentThread) -> bool:
+    """Whether the act was asked for on a page that lists the thread's versions."""
+    path = urlsplit(request.headers.get("HX-Current-URL", "")).path
+    return path.startswith((tab_url(thread, "history"), f"/threads/{thread.id}/compare"))
 
 
 def refused_password(request: HttpRequest) -> NotAuthenticated | RateLimited | None:

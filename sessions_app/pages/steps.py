@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sessions_app.models import ControlRequest
 
 LATE = timedelta(seconds=5)
+NEWS = timedelta(seconds=10)
+"""How long a finished act shows its steps; afterwards it is one line that opens."""
 _WORDS = (("delivered_at", "Delivered"), ("acknowledged_at", "Acknowledged"))
 _ACTS = {
     ControlKind.INTERRUPT: "Interrupt",
@@ -37,6 +39,8 @@ class ShownControl:
     is_open: bool
     refusal: str
     effects: list[str]
+    is_past: bool
+    """Whether it ended a while ago."""
 
 
 def shown_controls(controls: Iterable[ControlRequest]) -> list[ShownControl]:
@@ -56,6 +60,7 @@ def shown_control(control: ControlRequest) -> ShownControl:
         control.state in OPEN_CONTROLS,
         str(told.get("detail") or told.get("code") or "refused") if refused else "",
         [str(line) for line in told.get("effects") or ()],
+        control.effective_at is not None and control.effective_at + NEWS <= now(),
     )
 
 

@@ -5,6 +5,7 @@ import { isAfter, readCursor } from "./cursor.js";
 import { Follow } from "./follow.js";
 import { Fragments } from "./fragments.js";
 import { announce, setIcon } from "../frame/page.js";
+import { startSaid, turnEnded } from "./said.js";
 import { Stream } from "./stream.js";
 import { Tail } from "./tail.js";
 
@@ -71,6 +72,7 @@ class LivePage {
   #fact(event) {
     // A conversation drops the words in place; whatever else repeats them is loaded afresh.
     if (event.type === "message/redacted" && event.seq > this.loaded && !this.blocks) location.reload();
+    turnEnded(event);
     const say = BOUNDARIES[event.type];
     if (say) announce(say(event.data));
     const keys = this.blocks?.endedBy(event) ?? [];
@@ -117,5 +119,6 @@ class LivePage {
 
 export function startLive() {
   const root = document.querySelector("[data-live]");
+  startSaid();
   if (root?.dataset.thread) new LivePage(root).start();
 }
