@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from agentadmin.access.authentication import actor_from_request, mark_fresh
-from agentadmin.access.sign_in import proven
+from agentadmin.access.sign_in import WRONG_PASSWORD, proven
 from agentadmin.audit.append import append
 from agentadmin.audit.format import NewEntry, Outcome, Target
 from agentadmin.engine.errors import InvalidInput
@@ -25,7 +25,7 @@ ACTION = "access.change_password"
 def change_password(request: HttpRequest, *, current: str, new: str) -> None:
     """Raises `NotAuthenticated`, `RateLimited`, or `InvalidInput` for a weak new one."""
     actor = actor_from_request(request)
-    user = proven(request, actor.name, current, ACTION)
+    user = proven(request, actor.name, current, ACTION, wrong=WRONG_PASSWORD)
     _check(new, user)
     with transaction.atomic():
         user.set_password(new)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 WRONG = "User name or password is wrong."
+WRONG_PASSWORD = "The password is wrong."  # noqa: S105 - what is said, not a password
 
 
 def sign_in(request: HttpRequest, *, name: str, password: str) -> None:
@@ -37,7 +38,7 @@ def sign_in(request: HttpRequest, *, name: str, password: str) -> None:
 def step_up(request: HttpRequest, *, password: str) -> None:
     """Prove again, within a session, that its owner is there."""
     actor = actor_from_request(request)
-    user = proven(request, actor.name, password, "access.step_up")
+    user = proven(request, actor.name, password, "access.step_up", wrong=WRONG_PASSWORD)
     mark_fresh(request)
     request.session.cycle_key()
     _forget_actor(request)
@@ -55,7 +56,9 @@ def sign_out(request: HttpRequest) -> None:
     _forget_actor(request)
 
 
-def proven(request: HttpRequest, name: str, password: str, action: str) -> User:
+def proven(
+    request: HttpRequest, name: str, password: str, action: str, *, wrong: str = WRONG
+) -> User:
     """The user whose password this is; a wrong one is counted, audited and refused."""
     address = address_of(request)
     try:
@@ -66,7 +69,7 @@ def proven(request: HttpRequest, name: str, password: str, action: str) -> User:
     user = authenticate(request, username=name, password=password)
     if user is None:
         _append_refused(request, name, action, Outcome.FAILED, NotAuthenticated.code)
-        raise NotAuthenticated(WRONG)
+        raise NotAuthenticated(wrong)
     forgive(name, address)
     return user
 

@@ -34,7 +34,8 @@ async def resolve_compact(operation: dict[str, Any], ground: Ground) -> dict[str
     found = _plan(operation, ground.state, spec.model.context_window)
     if not found.cut:
         raise InvalidOperation("there is nothing to compact", path="op")
-    ground.told.append(f"{spec.model.name} writes the summary of what leaves.")
+    verb = "writes" if ground.is_rehearsal else "has written"
+    ground.told.append(f"{spec.model.name} {verb} the summary of what leaves.")
     if ground.is_rehearsal:
         return {**operation, "cut": found.cut, "summary": NOT_YET}
     summary = await summarise(spec.model, found.head, ground.state.summary)

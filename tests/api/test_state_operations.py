@@ -140,7 +140,7 @@ def test_compacting_by_hand_condenses_what_leaves(operator: Caller, thread: Agen
     state = state_at(thread).state
     assert state.summary == "Summary of 2 messages."
     assert [message.text for message in state.context] == ["three", "four"]
-    assert "offline:demo writes the summary of what leaves." in found["effects"]
+    assert "offline:demo has written the summary of what leaves." in found["effects"]
     whole = json.loads(operator.get(f"/threads/{thread.id}/transcript").content)["items"]
     assert [item["in_context"] for item in whole] == [False, False, True, True]
 

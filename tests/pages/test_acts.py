@@ -127,6 +127,7 @@ def test_widening_asks_for_the_password_and_takes_it_in_the_dialog(
     wrong = confirm(visit("operator"), path, page, password="wrong")
     assert wrong.status_code == 401
     assert 'id="act-password-error"' in html(wrong)
+    assert "The password is wrong." in text(wrong)
     assert REASON in html(wrong)
     assert state_at(thread).state.permission_context.mode == "default"
     done = confirm(visit("operator"), path, page, password=PASSWORD)

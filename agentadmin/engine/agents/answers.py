@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     from agentadmin.engine.agents.run import Execution
 
 DENIED = "Permission denied by user"
+DECLINED = {
+    "question": "The user declined to answer",
+    "external": "No result was given",
+    "external_execution": "No result was given",
+}
+"""What a refusal says where nothing was asked to be permitted."""
 EXPIRED = "Permission denied: nobody answered in time. Tool: {name}"
 CANCELLED = "[ERROR] The question was withdrawn before anybody answered it. Tool: {name}"
 
@@ -92,7 +98,8 @@ def _arguments(call: ToolUseBlock, arguments: dict[str, Any]) -> dict[str, Any]:
 def _result(run: Execution, call: ToolUseBlock, answer: Answer) -> Msg:
     name = run.spec.name
     if answer.decision == "deny":
-        text = f"{DENIED}: {answer.reason}" if answer.reason else DENIED
+        said = DECLINED.get(answer.kind, DENIED)
+        text = f"{said}: {answer.reason}" if answer.reason else said
         return result_message(call, text, ToolResultState.DENIED, name=name)
     if answer.decision == "expired":
         text = EXPIRED.format(name=call.name)

@@ -79,3 +79,18 @@ async def test_an_answer_from_outside_becomes_the_result(
     assert (block.text, block.state) == (text, state)
     dispatched = [f.payload["tool"] for f in await scene.facts() if f.type == "tool/dispatch"]
     assert dispatched == []
+
+
+async def test_who_declines_to_give_a_result_denies_no_permission() -> None:
+    @tool(effect="external", waits="external", name="outside")
+    def outside() -> str:
+        return "never called"
+
+    journal = CountingJournal()
+    model = ScriptModel(calls(("outside", "{}")), says("done"))
+    builder = harness(journal, model).tools(outside).permission_context(BYPASS)
+    scene = host(builder.build(), journal)
+    admission, _ = await asked(scene, "go")
+    await scene.run(await approve(scene, admission, decision="deny", reason="nobody knows"))
+    block = (await scene.messages())[2].blocks(ToolResultBlock)[0]
+    assert (block.text, block.state) == ("No result was given: nobody knows", "denied")
