@@ -10,7 +10,7 @@ from django.db import transaction
 from runs_app.admitting import Work, read_head
 from runs_app.parked import cancel_parked, pause_parked
 from runs_app.states import TurnState
-from runs_app.verdicts import FINISHED, TOO_LATE, UNREAD, Verdict, kept
+from runs_app.verdicts import FINISHED, UNREAD, Verdict, kept, too_late
 from sessions_app import mailbox
 from sessions_app.services.pending_edits import apply_pending_edits
 from sessions_app.states import ControlKind
@@ -83,7 +83,7 @@ def _late(request: ControlRequest) -> Verdict:
         return Verdict(request, {"turn_id": request.turn_id, "detail": UNREAD}, FINISHED)
     ends = request.kind in {ControlKind.CANCEL, ControlKind.PAUSE}
     code = FINISHED if ends else "no_active_run"
-    return Verdict(request, {"detail": TOO_LATE}, code)
+    return Verdict(request, {"detail": too_late(request)}, code)
 
 
 async def _settle(desk: Desk, verdict: Verdict) -> None:

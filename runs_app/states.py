@@ -181,6 +181,9 @@ class TurnCommand(StrEnum):
 
 _ENDED = "The turn has ended."
 _BEING_CANCELLED = "The turn is being cancelled already."
+_BEING_PAUSED = (
+    "The turn is being paused: it stops at its next step. To take that back, resume it then."
+)
 _NOT_PAUSED = "The turn is not paused."
 _NOT_WAITING = "The turn does not wait for an answer."
 _NO_UNKNOWN = "No tool call of this turn has an unknown outcome."
@@ -198,7 +201,7 @@ COMMANDS: dict[TurnCommand, dict[TurnState, str | None]] = {
         _S.QUEUED: None,
         _S.RUNNING: None,
         _S.WAITING: None,
-        _S.PAUSING: "The turn is being paused already.",
+        _S.PAUSING: _BEING_PAUSED,
         _S.PAUSED: "The turn is paused already.",
         _S.CANCELLING: _BEING_CANCELLED,
     },
@@ -206,7 +209,7 @@ COMMANDS: dict[TurnCommand, dict[TurnState, str | None]] = {
         _S.QUEUED: _NOT_PAUSED,
         _S.RUNNING: _NOT_PAUSED,
         _S.WAITING: "The turn is not paused; it goes on by itself when its wait is over.",
-        _S.PAUSING: "The turn is not paused yet.",
+        _S.PAUSING: _BEING_PAUSED,
         _S.PAUSED: None,
         _S.CANCELLING: _BEING_CANCELLED,
     },

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 FINISHED = "turn_finished"
 TOO_LATE = "The run ended before it was told."
+NO_STEP_LEFT = "The run ended before its next step, so there was nothing left to pause."
 UNREAD = "The turn ended before it had read this."
 KEPT = "The turn does not run; it reads this when it goes on."
 _PARKING = frozenset({FactType.TURN_SUSPENDED, FactType.TURN_PAUSED})
@@ -79,4 +80,9 @@ def _of_stop(
             return None  # parked before it heard: the executor settles the parked turn
     if done:
         return Verdict(request, result)
-    return Verdict(request, {**result, "detail": TOO_LATE}, code)
+    return Verdict(request, {**result, "detail": too_late(request)}, code)
+
+
+def too_late(request: ControlRequest) -> str:
+    """Why nothing was stopped; a run may well have heard of a pause and had no step left."""
+    return NO_STEP_LEFT if request.kind == ControlKind.PAUSE else TOO_LATE

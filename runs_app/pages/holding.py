@@ -10,6 +10,7 @@ from django.urls import reverse
 from runs_app.pages.stopping import NOTED, Stop
 from runs_app.services.pause import pause_turn, resume_turn
 from runs_app.services.steer import steer_turn
+from runs_app.states import GOING
 from sessions_app.pages.answers import Notice
 from sessions_app.pages.frame import tab_url
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 PAUSE_REASONS = ("Wait for a decision", "Look at it first", "Something else first")
 RESUME_REASONS = ("The decision is made", "Looked at, it may go on", "Asked by its owner")
 BLANK = "Write what the agent should know."
+_LAST_STEP = (
+    "The answer being written is finished first: a run that has no step after it ends, unpaused."
+)
 _STAYS = ["every message", "open questions, which can be answered", "rules, tasks and plan"]
 
 
@@ -38,8 +42,9 @@ def pausing(actor: Actor, turn: Turn, given: Mapping[str, str]) -> Stop:
     name = turn.thread.session.session_id
     words = {
         "title": f"Pause a turn of {name}",
-        "lead": "A run stops between two of its steps; a tool that runs is never cut off. "
+        "lead": "A pause takes effect at the run's next step; a tool that runs is never cut off. "
         "The turns behind it wait.",
+        "note": _LAST_STEP if turn.state in GOING else "",
         "button": "Pause the turn",
         "cancel_label": "Let it run",
         "danger": False,

@@ -89,9 +89,11 @@ def test_a_turn_is_paused_and_resumed_through_the_dialogs(
 
 def test_a_running_turn_shows_how_far_its_pause_has_come(visit: Visit, thread: AgentThread) -> None:
     who, turn = visit("operator"), running(thread)
+    assert "no step after it ends, unpaused" in text(who.fragment(f"/turns/{turn.id}/pause"))
     strip = text(who.post(f"/turns/{turn.id}/pause", htmx=True, reason=REASON))
     assert "Pause requested by operator" in strip
     assert "pauses at its next safe point" in text(who.get("/turns"))
+    assert "To take that back, resume it then." in text(who.get(address(thread)))
     control = ControlRequest.objects.get()
     ControlRequest.objects.update(state="effective", effective_at=control.requested_at)
     assert "Pause took effect, requested by operator" in text(who.get(address(thread)))

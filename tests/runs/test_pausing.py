@@ -11,6 +11,7 @@ from agentadmin.engine.errors import (
     StaleRevision,
     TurnFinished,
 )
+from agentadmin.engine.state import codec
 from runs_app.keeper import Keeper
 from runs_app.models import DemoOrder, Run
 from runs_app.recorder import folded
@@ -21,6 +22,7 @@ from runs_app.services.receipts import Receipt
 from runs_app.services.reconcile import reconcile_tools
 from runs_app.services.respond import respond_interaction
 from runs_app.services.submit import submit_turn
+from runs_app.verdicts import NO_STEP_LEFT
 from sessions_app.models import AgentThread, ControlRequest, JournalFact
 from tests.runs.conftest import Start, Work, turn_of
 from tests.runs.test_controls import free, parked_on_unknown_order, running, texts
@@ -118,6 +120,9 @@ def test_a_turn_that_ends_first_refuses_the_pause(
     until(lambda: free(thread), "the worker has let go")
     control = ControlRequest.objects.get(id=receipt.control_id)
     assert (control.state, head(thread).pending_controls) == ("refused", 0)
+    told = codec.loads(control.result)
+    assert told["code"] == "turn_finished"
+    assert told["detail"] == NO_STEP_LEFT
     with pytest.raises(TurnFinished):
         pause_turn(actor=actor, turn_id=turn_id)
 
