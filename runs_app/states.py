@@ -188,6 +188,15 @@ _NOT_PAUSED = "The turn is not paused."
 _NOT_WAITING = "The turn does not wait for an answer."
 _NO_UNKNOWN = "No tool call of this turn has an unknown outcome."
 
+_NOT_ANSWERED: dict[str, str] = {
+    WaitKind.DEFINITION: "Nothing runs while the turn waits for its agent to be defined; define it "
+    "or cancel the turn.",
+    WaitKind.RECONCILE: "Nothing runs while the turn waits for the outcome of a tool call; record "
+    "it or cancel the turn.",
+    WaitKind.BUDGET: "Nothing runs while the turn waits for its budget; cancel it instead.",
+}
+"""Why nothing can be interrupted where a turn waits for something else than an answer."""
+
 COMMANDS: dict[TurnCommand, dict[TurnState, str | None]] = {
     TurnCommand.INTERRUPT: {
         _S.QUEUED: "The turn has not started; cancel it instead.",
@@ -265,6 +274,8 @@ def allows(command: TurnCommand, state: str, wait_kind: str | None = None) -> Al
             command, allowed=False, reason=f"The state {state!r} of the turn is unknown."
         )
     reason = COMMANDS[command].get(TurnState(state), _ENDED)
+    if command is TurnCommand.INTERRUPT and state == TurnState.WAITING and wait_kind:
+        reason = _NOT_ANSWERED.get(wait_kind, reason)
     if reason is None and TurnState(state) in WAITS:
         reason = _of_wait(command, wait_kind)
     return Allowed(command, reason is None, reason or "")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NOTHING = "Nothing runs, so there is nothing to stop, pause or steer."
 WAITS = "Nothing is cleared under an open question."
 UNKNOWN = "A tool call has an unknown outcome; record it first."
+_LACKS = "You need the permission "
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +42,19 @@ class Bar:
 
     @property
     def reasons(self) -> list[str]:
-        """Each reason once."""
-        return list(dict.fromkeys(b.reason for b in self.buttons if b.reason))
+        """Each reason once, and all missing permissions in one sentence."""
+        said = list(dict.fromkeys(b.reason for b in self.buttons if b.reason))
+        lacks = [r.removeprefix(_LACKS).removesuffix(".") for r in said if r.startswith(_LACKS)]
+        others = [reason for reason in said if not reason.startswith(_LACKS)]
+        return [_lacking(lacks), *others] if lacks else others
+
+
+def _lacking(permissions: list[str]) -> str:
+    """The sentence that names what is missing."""
+    *others, last = permissions
+    if not others:
+        return f"{_LACKS}{last}."
+    return f"You need the permissions {', '.join(others)} and {last}."
 
 
 def control_bar(actor: Actor, thread: AgentThread) -> Bar:
@@ -97,7 +109,7 @@ def missing(actor: Actor, thread: AgentThread, permission: str) -> str:
     """The sentence that names the permission, where the actor does not have it."""
     if actor.may(permission, thread.session.namespace, thread.agent_id):
         return ""
-    return f"You need the permission {permission}."
+    return _lacking([permission])
 
 
 def _of_turn(thread: AgentThread, turn: Turn | None, command: TurnCommand) -> str:

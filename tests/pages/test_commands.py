@@ -58,7 +58,8 @@ def test_a_control_that_is_off_stays_with_its_reason(visit: Visit, thread: Agent
     assert off
     assert "Nothing runs, so there is nothing to stop, pause or steer." in page
     viewer = text(visit("viewer").get(address(thread)))
-    assert "You need the permission runs:interrupt." in viewer
+    lacks = "runs:interrupt, runs:steer, runs:cancel and sessions:clear"
+    assert f"You need the permissions {lacks}." in viewer
     assert "Sending needs the permission runs:submit." in viewer
 
 
@@ -203,3 +204,10 @@ def test_every_form_needs_its_token(visit: Visit, thread: AgentThread) -> None:
         "/approvals/x/respond",
     ):
         assert client.post(path, {"reason": REASON}).status_code == 403, path
+
+
+def test_the_head_says_what_a_turn_waits_for(visit: Visit, talk: Talk) -> None:
+    thread = talk(new_thread(agent_id="nope"), "hello")
+    page = text(visit("operator").get(address(thread)))
+    assert "waits for its agent to be defined; define it or cancel the turn." in page
+    assert "answer it or cancel it" not in page
