@@ -15,6 +15,7 @@ from agentadmin.access.routes import requires
 from agentadmin.engine.errors import AgentAdminError, SessionExists
 from agentadmin.problems import row
 from sessions_app.forms import NewSessionForm
+from sessions_app.journal.configured import agent_spec
 from sessions_app.pages.listing import chips, filters_of, query_of
 from sessions_app.policies import CREATE, IMPORT
 from sessions_app.selectors.listing import session_rows, status_counts
@@ -22,6 +23,11 @@ from sessions_app.services.sessions import NewSession, create_session
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
+
+UNKNOWN_AGENT = (
+    "No agent of this name is defined here: every turn would wait until one is. "
+    "Change the name, or create the session all the same."
+)
 
 
 @requires(READ)
@@ -55,11 +61,22 @@ def session_new(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _form(request, form, status=422)
     given = {name: value for name, value in form.cleaned_data.items() if value}
+    if unknown := _unknown_agent(request, form):
+        form.add_error("agent_id", UNKNOWN_AGENT)
+        return _form(request, form, status=422, unknown=unknown)
     try:
         made = create_session(actor=actor_from_request(request), new=NewSession(**given))
     except AgentAdminError as error:
         return _refused(request, form, error)
     return redirect("session", made.id)
+
+
+def _unknown_agent(request: HttpRequest, form: NewSessionForm) -> str:
+    """An agent that nobody has defined here, until it is confirmed: it may be a typing error."""
+    agent_id: str = form.cleaned_data["agent_id"]
+    if request.POST.get("confirmed_agent") == agent_id or agent_spec(agent_id) is not None:
+        return ""
+    return agent_id
 
 
 def _refused(request: HttpRequest, form: NewSessionForm, error: AgentAdminError) -> HttpResponse:
@@ -74,11 +91,17 @@ def _refused(request: HttpRequest, form: NewSessionForm, error: AgentAdminError)
 
 
 def _form(
-    request: HttpRequest, form: NewSessionForm, *, status: int = 200, taken: str = ""
+    request: HttpRequest,
+    form: NewSessionForm,
+    *,
+    status: int = 200,
+    taken: str = "",
+    unknown: str = "",
 ) -> HttpResponse:
     context = {
         "nav": "sessions",
         "form": form,
+        "unknown_agent": unknown,
         "taken_url": reverse("session", args=[taken]) if taken else "",
     }
     return render(request, "sessions/new.html", context, status=status)

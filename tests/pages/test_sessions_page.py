@@ -92,6 +92,20 @@ def test_a_session_is_made_and_opened(visit: Visit) -> None:
     assert "new-1" in text(visit("operator").get(made["Location"]))
 
 
+def test_an_agent_that_nobody_has_defined_is_asked_about_once(visit: Visit) -> None:
+    olga = visit("operator")
+    asked = olga.post("/sessions/new", agent_id="nope", session_id="n-1")
+    assert asked.status_code == 422
+    assert 'id="id_agent_id-error"' in html(asked)
+    assert "No agent of this name is defined here" in text(asked)
+    assert not AgentSession.objects.exists()
+    other = olga.post("/sessions/new", agent_id="nope2", session_id="n-1", confirmed_agent="nope")
+    assert other.status_code == 422
+    made = olga.post("/sessions/new", agent_id="nope", session_id="n-1", confirmed_agent="nope")
+    assert made.status_code == 302
+    assert AgentSession.objects.get().agent_id == "nope"
+
+
 def test_a_taken_name_is_said_at_its_field_and_leads_to_the_session(visit: Visit) -> None:
     thread = new_thread(session_id="taken", user_id=None)
     page = visit("operator").post("/sessions/new", agent_id="demo", session_id="taken")
