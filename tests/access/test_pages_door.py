@@ -36,6 +36,7 @@ def test_a_missing_permission_is_a_page_and_an_entry(signed_in: Browser) -> None
     answer = signed_in("viewer").get("/class-page")
     assert answer.status_code == 403
     assert b"You may not do this" in answer.content
+    assert b"This needs the permission audit:read" in answer.content
     entry = last_entry()
     assert (entry.actor, entry.action, entry.outcome) == ("viewer", "class_page", "denied")
     assert '"permission":"audit:read"' in (entry.body or "")
