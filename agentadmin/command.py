@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import (
     BaseCommand,
     CommandError,
@@ -41,7 +42,9 @@ class PlainCommand(BaseCommand):
         except DatabaseError as error:
             first = str(error).partition("\n")[0]
             raise CommandError(
-                f"The database cannot be used ({first}); has `manage.py migrate` run?"
+                f"The database {_database()} cannot be used ({first}). Is AGENTADMIN_DATA the "
+                "folder that `manage.py up` runs on, and DATABASE_URL its own? A new database "
+                "needs `manage.py migrate`."
             ) from error
 
     def run_from_argv(self, argv: list[str]) -> None:
@@ -58,3 +61,11 @@ class PlainCommand(BaseCommand):
             sys.exit(error.returncode)
         finally:
             connections.close_all()
+
+
+def _database() -> str:
+    """Which one it is, without user and password."""
+    used = settings.DATABASES["default"]
+    if not used.get("HOST"):
+        return str(used["NAME"])
+    return f"{used['NAME']} on {used['HOST']}:{used.get('PORT') or 5432}"

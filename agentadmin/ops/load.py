@@ -97,33 +97,49 @@ def spread(values: Sequence[float]) -> dict[str, float] | None:
     return {name: round(ordered[round(part * last)], 1) for name, part in at.items()}
 
 
+class NotThereError(Exception):
+    """Nothing answers where the product should be."""
+
+
 class Simulation:
     """One run of a plan."""
 
     def __init__(self, plan: Plan, say: Say) -> None:
         self.plan = plan
         self.figures = Figures()
+        self.prefix = f"load-{new_id()}"
+        """What the ids of this run's sessions begin with: they stay when it is over."""
         self._say = say
         self._doors = asyncio.Semaphore(AT_ONCE)
         self._http: httpx.AsyncClient
 
     async def run(self) -> None:
-        """Sessions first, then turns; every turn is followed to its end."""
+        """Sessions first, then turns; every turn is followed to its end. Raises NotThereError."""
         headers = {"Authorization": f"Bearer {self.plan.token}"}
         base = f"{self.plan.url}/api/v1"
         limits = httpx.Limits(max_connections=AT_ONCE * 2)
         async with httpx.AsyncClient(
             base_url=base, headers=headers, timeout=20, limits=limits
         ) as self._http:
-            made = await asyncio.gather(*(self._create() for _ in range(self.plan.sessions)))
+            await self._reach()
+            made = await asyncio.gather(
+                *(self._create(n) for n in range(1, self.plan.sessions + 1))
+            )
             threads = [thread for thread in made if thread is not None]
             self._say(f"{len(threads)} sessions made")
             if threads:
                 await self._submit_all(threads)
 
-    async def _create(self) -> str | None:
+    async def _reach(self) -> None:
+        try:
+            await self._http.get(f"{self.plan.url}/healthz")
+        except httpx.HTTPError as error:
+            said = str(error) or type(error).__name__
+            raise NotThereError(f"Nothing answers at {self.plan.url} ({said}).") from error
+
+    async def _create(self, number: int) -> str | None:
         async with self._doors:
-            body = {"agent_id": self.plan.agent_id, "session_id": f"load-{new_id()}"}
+            body = {"agent_id": self.plan.agent_id, "session_id": f"{self.prefix}-{number}"}
             made = await self._ask("POST", "/sessions", self.figures.create, body)
         return None if made is None else str(made["threads"][0]["id"])
 

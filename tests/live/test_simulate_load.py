@@ -1,6 +1,7 @@
 """`simulate_load` against the running product: bounded, honest about refusals, tidy."""
 
 import json
+import socket
 import subprocess
 import sys
 from typing import Any
@@ -35,7 +36,12 @@ def test_turns_are_made_at_a_rate_and_followed_to_their_end(product: Product) ->
     for name in ("create_ms", "submit_ms", "turn_ms"):
         assert 0 < told[name]["p50"] <= told[name]["p95"] <= told[name]["max"]
     assert "3 sessions made" in done.stderr
-    assert AgentSession.objects.filter(session_id__startswith="load-").count() == 3
+    prefix = told["session_prefix"]
+    assert (
+        f"3 sessions stay, for you to look at or to erase: {product.url}/sessions?q={prefix}"
+        in (done.stderr)
+    )
+    assert AgentSession.objects.filter(session_id__startswith=prefix).count() == 3
     assert not ApiToken.objects.filter(name="simulate_load", revoked_at=None).exists()
 
 
@@ -45,6 +51,15 @@ def test_turns_that_fail_are_counted_and_are_a_failure(product: Product) -> None
     assert done.returncode == 1
     assert "turns: 2 submitted, 2 failed;" in done.stdout
     assert done.stderr.strip().endswith("Not everything was taken and ended.")
+
+
+def test_where_nothing_listens_is_said_once_with_its_address(product: Product) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+    done = run(product, "--url", url)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"Nothing answers at {url} (" in done.stderr
+    assert not AgentSession.objects.filter(session_id__startswith="load-").exists()
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
+from sessions_app.management.commands import import_state as import_command
 from sessions_app.models import AgentSession
 from tests.engine.state import fixtures
 
@@ -65,8 +68,20 @@ def test_what_is_not_there_is_said(arguments: tuple[str, ...]) -> None:
 def test_a_name_that_several_sessions_have_is_refused() -> None:
     for user in ("a", "b"):
         run("import_state", JAVA, "--user", user)
-    with pytest.raises(CommandError, match="UUID"):
+    with pytest.raises(CommandError, match="UUID") as refused:
         run("export_state", "s-001")
+    for session in AgentSession.objects.all():
+        assert f"{session.id}  default/{session.user_id}" in str(refused.value)
+
+
+def test_a_database_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: Any) -> None:
+        raise OperationalError("no such table: sessions_app_agentsession")
+
+    monkeypatch.setattr(import_command, "import_state", fail)
+    with pytest.raises(CommandError, match="AGENTADMIN_DATA") as refused:
+        run("import_state", JAVA)
+    assert str(settings.DATABASES["default"]["NAME"]) in str(refused.value)
 
 
 def test_standard_input_is_a_file(monkeypatch: Any) -> None:

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
 
+MOST = 20
+"""So many candidates are listed where a name is not enough."""
+
+
 class Command(PlainCommand):
     """Prints the newest state of a thread."""
 
@@ -53,7 +57,14 @@ class Command(PlainCommand):
 
 def _named(name: str) -> str:
     """The public id behind a session id, when exactly one session has it."""
-    found = list(AgentSession.objects.filter(session_id=name).values_list("id", flat=True)[:2])
+    found = list(AgentSession.objects.filter(session_id=name).order_by("-updated_at")[: MOST + 1])
     if len(found) > 1:
-        raise NotFound(f"Several sessions are called {name}; name one by its UUID.")
-    return str(found[0]) if found else name
+        lines = [f"  {one.id}  {one.namespace}/{_user(one)}" for one in found[:MOST]]
+        lines += ["  and more"] if len(found) > MOST else []
+        listed = "\n".join(lines)
+        raise NotFound(f"Several sessions are called {name}; name one by its UUID:\n{listed}")
+    return str(found[0].id) if found else name
+
+
+def _user(session: AgentSession) -> str:
+    return "anonymous" if session.user_id is None else session.user_id

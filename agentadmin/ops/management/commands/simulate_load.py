@@ -12,7 +12,7 @@ from agentadmin.access.actor import Actor
 from agentadmin.access.tokens import create_token, revoke_token
 from agentadmin.command import PlainCommand
 from agentadmin.env import text
-from agentadmin.ops.load import Plan, Simulation, is_loopback
+from agentadmin.ops.load import NotThereError, Plan, Simulation, is_loopback
 from agentadmin.supervisor.probe import reachable
 from agentadmin.trace import start_trace
 
@@ -58,12 +58,21 @@ class Command(PlainCommand):
             simulation = Simulation(_plan(options, given or token.secret), self._say)  # type: ignore[union-attr]
             try:
                 asyncio.run(simulation.run())
+            except NotThereError as error:
+                raise CommandError(
+                    f"{error} Start the product with `manage.py up`, or name it with --url."
+                ) from error
             except KeyboardInterrupt:
                 self._say("stopped; what was measured until then:")
         finally:
             if token is not None:
                 revoke_token(actor=_actor(), token_id=str(token.token.pk))
-        document = simulation.figures.document()
+        document = {**simulation.figures.document(), "session_prefix": simulation.prefix}
+        if document["sessions"]:
+            self._say(
+                f"{document['sessions']} sessions stay, for you to look at or to erase: "
+                f"{options['url'].rstrip('/')}/sessions?q={simulation.prefix}"
+            )
         self.stdout.write(json.dumps(document) if options["json"] else _table(document))
         if not document["ok"]:
             raise CommandError("" if options["json"] else "Not everything was taken and ended.")
