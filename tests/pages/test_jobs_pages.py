@@ -81,7 +81,9 @@ def test_a_job_is_stopped_from_its_page(admin: Visitor, thread: AgentThread) -> 
 
 
 def test_who_may_not_erase_is_not_offered_it(visit: Visit, thread: AgentThread) -> None:
-    assert "Erase the session" not in html(visit("operator").get(address(thread)))
+    page = visit("operator").get(address(thread))
+    assert f"/sessions/{thread.session_id}/erase" not in html(page)
+    assert "Erase the session… needs sessions:erase" in text(page)
     assert visit("operator").get(f"/sessions/{thread.session_id}/erase").status_code == 403
     assert visit("stranger").get(f"/sessions/{thread.session_id}/erase").status_code == 404
     assert "No jobs" in text(visit("viewer").get("/jobs"))
