@@ -10,7 +10,7 @@ from django.urls import reverse
 from agentadmin.access.actor import ActorKind
 from agentadmin.engine.state import codec
 from runs_app.forms import ArgumentsForm
-from runs_app.pages.approval import arguments_of, findings_of
+from runs_app.pages.approval import arguments_of, findings_about
 from runs_app.services.respond import respond_interaction
 from sessions_app.pages.act_dialog import MIN_REASON, SHORT_REASON, WIDENS
 from sessions_app.pages.answers import Notice
@@ -106,7 +106,7 @@ class Allowing:
         }
 
     def _once_words(self) -> dict[str, Any]:
-        found = findings_of(self.asked.input)
+        found = findings_about(self.asked)
         return {
             "title": f"Allow {self.asked.tool} once",
             "lead": "Exactly this call runs. Read again what is unusual about it.",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from agentadmin.engine.state import codec
+from runs_app.pages.toolless import lacks_tool
 from runs_app.policies import EDIT_RULES, RESPOND
 from runs_app.states import InteractionStatus
 from sessions_app.journal.unreadable import UNREADABLE, column, column_list
@@ -89,7 +90,7 @@ def card_of(actor: Actor, asked: Interaction) -> Card:
     return Card(
         asked=asked,
         arguments=arguments,
-        findings=list(_findings(arguments)),
+        findings=[*_of_agent(asked), *_findings(arguments)],
         rules=[rule for rule in rules if isinstance(rule, dict)],
         choices=[str(choice) for choice in _list(asked.choices)],
         may_respond=may_thread(actor, RESPOND, thread),
@@ -108,6 +109,23 @@ def arguments_of(text: str) -> list[Argument]:
         Argument(name, value if isinstance(value, str) else codec.pretty(value))
         for name, value in given.items()
     ]
+
+
+def _of_agent(asked: Interaction) -> list[Finding]:
+    """That an approval would fail, where the agent does not have what was called."""
+    is_open = asked.status == InteractionStatus.PENDING
+    if not is_open or asked.kind not in APPROVALS or not lacks_tool(asked):
+        return []
+    text = (
+        f"{asked.thread.agent_id} has no tool {asked.tool}: if you allow the call, it fails with "
+        "“Tool not found”. Deny it, or give the agent the tool first."
+    )
+    return [Finding("This agent has no such tool.", text)]
+
+
+def findings_about(asked: Interaction) -> list[Finding]:
+    """The reasons to look twice at a question."""
+    return [*_of_agent(asked), *findings_of(asked.input)]
 
 
 def warnings_in(text: str) -> int:

@@ -96,3 +96,16 @@ def test_a_fact_about_a_call_that_cannot_be_decoded_is_named(visit: Visit) -> No
     asked.update(payload="[")
     page = visit("operator").get(address(thread))
     assert "A fact of type interaction/requested could not be decoded (field payload)" in text(page)
+
+
+def test_an_approval_that_could_only_fail_says_so(visit: Visit) -> None:
+    state = json.loads((PYTHON / "s03_parked_asking.json").read_text())
+    session = import_state(actor=SYSTEM, wanted=Import(document=json.dumps(state), agent_id="demo"))
+    thread = session_threads(session)[0]
+    asked = Interaction.objects.get(thread=thread)
+    warning = f"demo has no tool {asked.tool}: if you allow the call, it fails"
+    assert "This agent has no such tool." in text(visit("operator").get(address(thread)))
+    assert warning in text(visit("operator").get(f"/approvals/{asked.id}"))
+    assert warning in text(visit("operator").fragment(f"/approvals/{asked.id}/allow-once"))
+    Interaction.objects.filter(id=asked.id).update(tool="calculator")
+    assert "no such tool" not in text(visit("operator").get(address(thread)))
