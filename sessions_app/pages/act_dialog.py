@@ -66,7 +66,7 @@ class ActDialog:
     def draft(self) -> str:
         """Marks what was rehearsed, so that nobody confirms what they did not see."""
         meant = [self.kind.op, self.form.meant()]
-        return codec.sha256(codec.dumps(meant, levels=codec.MAX_DEPTH + len(meant)))
+        return codec.sha256(codec.dumps(meant, levels=codec.WRAPPED))
 
     def rehearse(self) -> None:
         """Find out what the operation would do to the newest version."""

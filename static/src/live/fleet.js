@@ -58,7 +58,8 @@ class Fleet {
     this.timer = null;
     // What is selected while the answer is on its way counts, too.
     let kept = this.#selection();
-    this.list.addEventListener("htmx:before:swap", () => (kept = this.#selection()), { once: true });
+    const look = () => (kept = this.#selection());
+    this.list.addEventListener("htmx:before:swap", look);
     const fetchList = this.list.dataset.refreshUrl || location.pathname + location.search;
     await htmx.ajax("GET", fetchList, {
       source: this.list,
@@ -66,6 +67,7 @@ class Fleet {
       swap: "innerMorph",
       select: `#${this.list.id} > *`,
     });
+    this.list.removeEventListener("htmx:before:swap", look);
     this.#restore(kept);
     this.list.dispatchEvent(new CustomEvent("fleet:shown", { bubbles: true }));
   }
