@@ -1,8 +1,11 @@
 """The Celery application: it carries thread ids, the rows are the truth."""
 
+import logging
 import os
+import warnings
 
 from celery import Celery
+from celery.exceptions import SecurityWarning
 from celery.signals import setup_logging
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "agentadmin.settings")
@@ -13,6 +16,11 @@ from django.conf import settings
 
 from agentadmin.redis import broker_url
 from agentadmin.sentinel import broker_options
+
+# Also what a library warns of is a line like every other. What Celery fears of a worker that runs
+# as root cannot come: only JSON is accepted.
+logging.captureWarnings(capture=True)
+warnings.simplefilter("ignore", SecurityWarning)
 
 
 @setup_logging.connect

@@ -16,6 +16,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from agentadmin import env
 from agentadmin.trace import trace_id
 
 if TYPE_CHECKING:
@@ -121,6 +122,11 @@ class KeyValueLines(_Lines):
         time = said["time"][11:23]
         line = f"{time} {said['level']} {said['logger']} {said['message']}{ids}"
         return f"{line}\n{said['exception']}" if "exception" in said else line
+
+
+def lines() -> logging.Formatter:
+    """How this process writes its lines; the web server's own parent, which has no Django, asks."""
+    return KeyValueLines() if env.flag("DEBUG") else JsonLines()
 
 
 def _cut(text: str, most: int) -> str:

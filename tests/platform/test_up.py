@@ -1,5 +1,6 @@
 """`manage.py up` starts everything, keeps it running, and takes it all down."""
 
+import json
 import os
 import re
 import signal
@@ -56,6 +57,15 @@ def test_web_worker_scheduler_and_store_run(running: Up) -> None:
     for words in (["granian"], ["celery", "worker"], ["celery", "beat"]):
         until(lambda words=words: running.child("-m", *words), str(words))
     assert running.store_answers()
+
+
+def test_every_line_of_a_process_of_ours_is_json(running: Up) -> None:
+    for name in ("web", "worker", "scheduler"):
+        log = running.data / "logs" / f"{name}.log"
+        until(lambda log=log: log.is_file() and log.read_text(), name)
+        written = log.read_text().splitlines(keepends=True)
+        for line in (each for each in written if each.endswith("\n")):
+            assert json.loads(line).keys() >= {"time", "level", "logger", "message"}
 
 
 def test_a_second_up_on_the_same_folder_is_refused(running: Up) -> None:
