@@ -10,9 +10,10 @@ from agentadmin.api_schemas import AnyJson, Body
 from agentadmin.engine.clock import iso
 from agentadmin.engine.journal.facts import Fact
 from agentadmin.engine.state import codec
-from agentadmin.engine.state.mutations import OPERATIONS, OperationSpec
+from agentadmin.engine.state.mutations import OPERATIONS
 from sessions_app.journal.configured import agent_window
 from sessions_app.models import AgentSession, AgentThread, ControlRequest
+from sessions_app.operation_schemas import operation_schema
 from sessions_app.selectors.lineage import forks_of
 from sessions_app.selectors.threads import StateAt
 from sessions_app.selectors.transcript import Entry, Transcript
@@ -22,17 +23,6 @@ Json = dict[str, Any]
 BigInt = Annotated[int, Field(ge=0)]
 
 
-def _operation(spec: OperationSpec) -> Json:
-    """An operation as the document tells it: its name, and the fields that it knows."""
-    fields: Json = {"op": {"const": spec.name}} | {name: {} for name in sorted(spec.fields)}
-    return {
-        "type": "object",
-        "properties": fields,
-        "required": ["op"],
-        "additionalProperties": False,
-    }
-
-
 Operations = Annotated[
     Any,
     WithJsonSchema(
@@ -40,7 +30,7 @@ Operations = Annotated[
             "type": "array",
             "minItems": 1,
             "maxItems": MAX_OPERATIONS,
-            "items": {"oneOf": [_operation(spec) for spec in OPERATIONS.values()]},
+            "items": {"oneOf": [operation_schema(spec) for spec in OPERATIONS.values()]},
         }
     ),
 ]

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from agentadmin.api import api
+from agentadmin.engine.state.mutations import OPERATIONS
 from agentadmin.openapi import operations
 
 COMMITTED = Path(__file__).parent.parent / "data" / "openapi.json"
@@ -52,6 +53,19 @@ def test_every_good_answer_is_described_and_every_refusal_is_a_problem(document:
     assert vague == [], "declare `response={200: …}` on the route"
     for answer in document["components"]["responses"].values():
         assert list(answer["content"]) == ["application/problem+json"]
+
+
+def test_every_operation_on_a_state_tells_its_fields_their_types_and_which_it_needs(
+    document: Any,
+) -> None:
+    body = document["components"]["schemas"]["UpdateState"]["properties"]["operations"]
+    told = {each["properties"]["op"]["const"]: each for each in body["items"]["oneOf"]}
+    assert told.keys() == OPERATIONS.keys()
+    for name, spec in OPERATIONS.items():
+        fields = {k: v for k, v in told[name]["properties"].items() if k != "op"}
+        assert fields.keys() == spec.fields, name
+        assert all(each.keys() & {"type", "anyOf"} for each in fields.values()), name
+    assert told["add_rule"]["required"] == ["op", "behavior", "tool_name", "source"]
 
 
 def test_what_is_written_needs_the_csrf_token_of_a_session_or_a_bearer_token(document: Any) -> None:
