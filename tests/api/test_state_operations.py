@@ -206,3 +206,12 @@ def test_a_patch_needs_the_permissions_of_what_it_changes(caller: As, thread: Ag
     assert done(send(client, thread, free))["diff"]["extra"] == {
         "note": {"before": None, "after": 1}
     }
+
+
+def test_a_change_of_mode_names_the_tools_that_no_rule_names(
+    operator: Caller, thread: AgentThread
+) -> None:
+    found = done(send(operator, thread, {"op": "set_permission_mode", "mode": "explore"}))
+    denied = next(line for line in found["effects"] if "create_order" in line)
+    assert "will be denied on their next calls." in denied
+    assert not any("“read_file”" in line and "denied" in line for line in found["effects"])
