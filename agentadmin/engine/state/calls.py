@@ -100,17 +100,19 @@ def close_calls(
             output=text.replace("{name}", call.name),
             state=result_state,
         )
-        _put_result(messages, call.message_index, result, message.name or "")
+        _put_result(messages, call, result, message.name or "")
     return closed
 
 
-def _put_result(messages: list[Msg], index: int, result: ToolResultBlock, name: str) -> None:
-    for later in range(index, len(messages)):
+def _put_result(messages: list[Msg], call: OpenCall, result: ToolResultBlock, name: str) -> None:
+    for later in range(call.message_index, len(messages)):
         for place, block in enumerate(messages[later].content):
+            if later == call.message_index and place < call.block_index:
+                continue  # a placeholder before its call answers nothing
             if isinstance(block, ToolResultBlock) and block.suspended and block.id == result.id:
                 messages[later] = messages[later].with_block(place, result)
                 return
-    messages.insert(_after_results(messages, index), tool_message(result, name=name))
+    messages.insert(_after_results(messages, call.message_index), tool_message(result, name=name))
 
 
 def _after_results(messages: Sequence[Msg], index: int) -> int:

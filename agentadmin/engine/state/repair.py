@@ -33,6 +33,7 @@ class RepairKind(StrEnum):
 
     ORPHAN_CALL = "orphan_call"
     DUPLICATE_RESULT = "duplicate_result"
+    DUPLICATE_CALL = "duplicate_call"
     STRAY_RESULT = "stray_result"
     TRUNCATED_ARGUMENTS = "truncated_arguments"
 
@@ -74,6 +75,7 @@ def repair(state: AgentState, uncertain: Collection[str]) -> tuple[AgentState, l
     plan = _Plan()
     _mend_arguments(state, plan)
     _drop_results(state, plan)
+    _drop_copies(state, plan)
     mended = _applied(state, plan) if plan.changes else state
     cut = {each.call_id for each in plan.repairs if each.kind is RepairKind.TRUNCATED_ARGUMENTS}
     orphans = list(_orphans(mended, uncertain))
@@ -124,6 +126,20 @@ def _drop_results(state: AgentState, plan: _Plan) -> None:
         else:
             waiting[block.id] -= 1
             answered.add(block.id)
+
+
+def _drop_copies(state: AgentState, plan: _Plan) -> None:
+    """One message that asks twice for the same open call asks once: one answer closes one call."""
+    seen: set[tuple[int, str]] = set()
+    for call in open_calls(state):
+        place = (call.message_index, call.call_id)
+        if place in seen:
+            plan.changes[call.message_index, call.block_index] = None
+            note = "the same call stood there twice"
+            plan.repairs.append(
+                Repair(RepairKind.DUPLICATE_CALL, call.call_id, call.name, call.message_id, note)
+            )
+        seen.add(place)
 
 
 def _drop(plan: _Plan, place: tuple[int, int, Msg, ToolResultBlock], kind: RepairKind) -> None:

@@ -186,6 +186,19 @@ def test_the_first_result_counts_and_later_ones_go() -> None:
     assert len(mended.context) == 2
 
 
+def test_a_call_that_stands_twice_in_one_message_is_asked_once() -> None:
+    state = state_of(says(call("1", "asking"), call("1", "asking"), call("2", "asking")))
+    mended, _ = repair(state, set())
+    assert kinds(state) == [("duplicate_call", "1")]
+    assert [open_.call_id for open_ in open_calls(mended)] == ["1", "2"]
+    assert repair(mended, set())[1] == []
+
+
+def test_an_id_that_a_later_message_uses_again_is_another_call() -> None:
+    state = state_of(says(call("1")), result("1"), says(call("1", "asking")))
+    assert kinds(state) == []
+
+
 def test_a_placeholder_yields_to_the_real_result() -> None:
     placeholder = result("1", "wait", metadata={"agentscope_suspended": True}, state="running")
     state = state_of(says(call("1", "submitted")), placeholder, result("1", "real"))
