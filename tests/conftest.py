@@ -12,9 +12,12 @@ from redis import Redis
 from tests.services import emptying, folder, program, valkey
 from tests.services.program import Program
 
-ONE_DATABASE = {"pages", "matrix", "contract"}
+ONE_DATABASE = {"pages", "matrix", "contract", "live_stream"}
 """Folders whose tests reach the database only through what others try on both databases."""
-BOTH_DATABASES = {"test_sessions_page.py", "test_hostile_pages.py", "test_hostile_strings.py"}
+BOTH_DATABASES = {
+    *("test_sessions_page.py", "test_hostile_pages.py", "test_hostile_strings.py"),
+    *("test_equivalence.py", "test_snapshot.py", "test_live_product.py"),
+}
 """Files of theirs that are about what a database takes."""
 DATABASE_FIXTURES = {"db", "transactional_db", "django_db_setup", "product_processes"}
 pytest_plugins = ["tests.services.product", "tests.services.browser"]
