@@ -47,12 +47,27 @@ def tool_effects(
         return
     tools = {tool.name: tool for tool in known}
     found: dict[tuple[Outcome, bool], list[str]] = {}
-    for name in dict.fromkeys([*_named(before), *_named(after), *tools]):
+    for name in _touched(before, after) or dict.fromkeys([*_named(before), *_named(after), *tools]):
         outcome = _outcome(after, plan, name, tools.get(name))
         if outcome and outcome != _outcome(before, plan, name, tools.get(name)):
             found.setdefault((outcome, _has_pattern(after, name)), []).append(name)
     for (outcome, patterned), names in found.items():
         yield _sentence(outcome, names, patterned=patterned)
+
+
+def _touched(before: PermissionContext, after: PermissionContext) -> dict[str, None]:
+    """The tools whose rules differ, where nothing but rules does; empty where any may be meant.
+
+    A rule speaks of the tool that it names and of no other, so nobody else need be asked about.
+    """
+    if (before.mode, before.working_directories) != (after.mode, after.working_directories):
+        return {}
+    touched: dict[str, None] = {}
+    for behavior in _VERBS:
+        old, new = before.table(behavior), after.table(behavior)
+        tools = dict.fromkeys([*old, *new])
+        touched |= dict.fromkeys(tool for tool in tools if old.get(tool) != new.get(tool))
+    return touched
 
 
 def _named(context: PermissionContext) -> Iterator[str]:
