@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from agentadmin.engine.journal.base import Committed
     from agentadmin.engine.journal.writer import JournalWriter
-    from agentadmin.engine.state.agent_state import AgentState
 
 
 async def apply_pending_edits(writer: JournalWriter, controls: Sequence[ControlRequest]) -> None:
@@ -114,30 +113,16 @@ async def _commit(
 
     rows = (settle, *erasures(edit, thread), audit)
     before, kept = writer.state.copy(), (writer.actor, writer.replace_reason)
-    adopt(writer.state, change.after)
+    writer.state.assume(change.after)
     writer.actor, writer.replace_reason = actor.name, edit.name
     writer.refer_to(change.items)
     try:
         await writer.flush(change.notes, reason=edit.why(control.reason), rows=rows)
     except BaseException:
-        adopt(writer.state, before)
+        writer.state.assume(before)
         raise
     finally:
         writer.actor, writer.replace_reason = kept
-
-
-def adopt(state: AgentState, other: AgentState) -> None:
-    """Make the working state equal to another one in place: the loop holds on to the object."""
-    state.context_mutable()[:] = other.context
-    state.summary = other.summary
-    state.reply_id = other.reply_id
-    state.cur_iter = other.cur_iter
-    state.shutdown_interrupted = other.shutdown_interrupted
-    state.permission_context = other.permission_context
-    state.tool_context = other.tool_context
-    state.tasks_context = other.tasks_context
-    state.plan_mode_context = other.plan_mode_context
-    state.extra = dict(other.extra)
 
 
 @transaction.atomic

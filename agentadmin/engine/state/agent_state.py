@@ -142,10 +142,14 @@ class AgentState:
         return twin
 
     def assume(self, other: AgentState) -> None:
-        """Become equal to another state in everything but the identity."""
-        identity = self._identity
+        """Become equal to another state in everything but the identity.
+
+        The list of messages stays the same object: a running loop may hold on to it.
+        """
+        identity, messages = self._identity, self._context
         self.__dict__.update(other.copy().__dict__)
-        self._identity = identity
+        messages[:] = self._context
+        self._identity, self._context = identity, messages
 
     # The wire: field order is AgentScope's.
 

@@ -20,16 +20,7 @@ def _restore(state: AgentState, operation: Reader, _now: datetime) -> None:
     source = operation.raw.get("state")
     if not isinstance(source, AgentState):
         raise operation.refuse("version", "was not looked up")
-    state.set_context(source.context)
-    state.summary = source.summary
-    state.reply_id = source.reply_id
-    state.cur_iter = source.cur_iter
-    state.shutdown_interrupted = source.shutdown_interrupted
-    state.permission_context = source.permission_context
-    state.tool_context = source.tool_context
-    state.tasks_context = source.tasks_context
-    state.plan_mode_context = source.plan_mode_context
-    state.extra = dict(source.extra)
+    state.assume(source)
 
 
 def restore_words(operation: Mapping[str, Any]) -> str:
