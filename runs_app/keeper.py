@@ -162,11 +162,13 @@ class Keeper:
         if not held:
             return
         controls = mailbox.open_controls(held.keys())
+        # Before any run is woken: none may acknowledge earlier than it was told.
+        read_at = now()
         for id_, desk in held.items():
             desk.receive([c for c in controls if str(c.thread_id) == id_])
         fresh = {c.id for c in controls if c.state == ControlState.REQUESTED}
         if fresh:
-            mailbox.deliver(fresh, now())
+            mailbox.deliver(fresh, read_at)
         known = [c.id for desk in held.values() for c in desk.heard()]
         for control in controls:
             if control.id in known and control.state != ControlState.ACKNOWLEDGED:
